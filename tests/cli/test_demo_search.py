@@ -169,7 +169,7 @@ def test_what_no_demo_has_made_is_kept(fails, tmp_path, name, is_folder):
     mine.parent.mkdir(exist_ok=True)
     mine.write_text("mine")
     told = fails(2, "demo", "--search", "--out", tmp_path, "--no-open")
-    assert told == f"{tmp_path}: holds {name} already, which no demo has made; give another folder: --out DIR"
+    assert told == f"{tmp_path}: contains {name} already, which no demo has made; give another folder: --out DIR"
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine]
     assert mine.read_text() == "mine"
 
@@ -180,10 +180,10 @@ def test_a_demo_takes_its_own_folder_again_but_not_what_was_put_beside(tmp_path)
     claim(tmp_path, ["film.mp4", "found.html"])
     for name in ("seeing.html", "world.json"):
         (tmp_path / name).write_text("mine")
-        with pytest.raises(InputError, match=f"holds {name} already, which no demo has made"):
+        with pytest.raises(InputError, match=f"contains {name} already, which no demo has made"):
             claim(tmp_path, ["film.mp4", name])
     (tmp_path / "gone").symlink_to("nowhere")
-    with pytest.raises(InputError, match="holds gone already"):
+    with pytest.raises(InputError, match="contains gone already"):
         claim(tmp_path, ["gone"])
     claim(tmp_path, ["found.html"])
 
@@ -191,7 +191,7 @@ def test_a_demo_takes_its_own_folder_again_but_not_what_was_put_beside(tmp_path)
 def test_the_other_demo_keeps_what_it_has_not_made_too(fails, tmp_path):
     (tmp_path / "annotations.jsonl").write_text("mine")
     told = fails(2, "demo", "--videos", "40", "--out", tmp_path, "--no-open")
-    assert "holds annotations.jsonl already, which no demo has made" in told
+    assert "contains annotations.jsonl already, which no demo has made" in told
     assert (tmp_path / "annotations.jsonl").read_text() == "mine"
 
 
@@ -235,5 +235,5 @@ def test_what_was_put_into_the_index_of_a_demo_stays(fails, tmp_path):
     (tmp_path / "film.mp4.index").mkdir()
     (tmp_path / "film.mp4.index" / "thesis.txt").write_text("mine")
     told = fails(2, "demo", "--search", "--minutes", "1", "--out", tmp_path, "--no-open")
-    assert "film.mp4.index: is there already and no index" in told
+    assert "film.mp4.index: exists already and is no index" in told
     assert (tmp_path / "film.mp4.index" / "thesis.txt").read_text() == "mine"

@@ -252,7 +252,7 @@ class TestBugs:
         assert err == f"truemoment: {tmp_path}/report.json: cannot be written ({os.strerror(number)})\n"
 
 
-NO_MEMORY = "there is not enough memory for this; end other programs, or take less at a time"
+NO_MEMORY = "there is not enough memory for this; end other programs, or process less at a time"
 NOT_LOADED = "a package cannot be loaded, or fails ({}); is it whole, and is there enough memory?"
 
 

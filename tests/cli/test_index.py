@@ -132,7 +132,7 @@ def test_ctrl_c_says_that_it_goes_on(call, films, monkeypatch):
         (["films", "-o", "x", "--fps", "1000"], "--fps: got 1000, expected 0.01 to 120 frames a second"),
         (["films", "-o", "x", "--fps", "0"], "--fps: got 0, expected 0.01 to 120 frames a second"),
         (["films", "-o", "x", "--model", "other"], "no model other"),
-        (["films", "-o", "films"], "films: is there already and no index, expected a new folder"),
+        (["films", "-o", "films"], "films: exists already and is no index, expected a new folder"),
         (["films", "-o", "x", "--proposals", "sparse-map:16"], "got proposals sparse-map:16, expected windowed-grid"),
     ],
 )

@@ -184,7 +184,7 @@ class TestPosix:
         done = subprocess.run(
             ["bash", "-c", line], env=environment, capture_output=True, text=True, check=False, timeout=60
         )
-        told = "truemoment: there is not enough memory for this; end other programs, or take less at a time\n"
+        told = "truemoment: there is not enough memory for this; end other programs, or process less at a time\n"
         assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
     @pytest.mark.parametrize("encoding", quick_are(["ascii:strict"], ["utf-8:strict", "ascii:strict"]))

@@ -146,7 +146,7 @@ def _not_finite(path):
 @pytest.mark.parametrize(
     ("file", "damage", "told"),
     [
-        ("0000.codes", _cut, "holds 3,593 bytes, expected 3,600"),
+        ("0000.codes", _cut, "has 3,593 bytes, expected 3,600"),
         ("codebook.npz", _cut, "is no codebook"),
         ("codebook.npz", _other_book, "lists codes of another codebook"),
         ("codebook.npz", _wrong_shape, "expected finite float32 of shape (24,)"),

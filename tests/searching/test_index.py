@@ -157,7 +157,7 @@ def test_videos_are_found_in_folders(films, tmp_path):
     with pytest.raises(MissingFileError, match=r"none\.mp4: no such file"):
         list_videos([tmp_path / "none.mp4"])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(MissingFileError, match="holds no video"):
+    with pytest.raises(MissingFileError, match="contains no video"):
         list_videos([tmp_path / "empty"])
 
 
@@ -614,7 +614,7 @@ def test_a_command_that_was_killed_at_once_goes_on(tmp_path, films, build, setti
     assert list(Index(folder)) == ["a"]
     assert sorted(path.name for path in folder.iterdir()) == [SETTINGS, VIDEOS]
     (folder / SETTINGS).unlink()  # nobody knows how these videos were read
-    with pytest.raises(InputError, match="is there already and no index"):
+    with pytest.raises(InputError, match="exists already and is no index"):
         IndexWriter(folder, settings())
 
 
@@ -650,9 +650,9 @@ def test_proposals_must_count_the_frames_of_the_index(tmp_path, settings):
 def test_a_folder_of_something_else_is_refused(tmp_path, settings):
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "mine.txt").write_text("x")
-    with pytest.raises(InputError, match="is there already and no index"):
+    with pytest.raises(InputError, match="exists already and is no index"):
         IndexWriter(tmp_path / "x", settings())
-    with pytest.raises(MissingFileError, match=r"is no index, it holds no index\.json of one"):
+    with pytest.raises(MissingFileError, match=r"is no index, it contains no index\.json of one"):
         Index(tmp_path / "x")
     with pytest.raises(MissingFileError, match="no such file"):
         Index(tmp_path / "y")
@@ -700,7 +700,7 @@ def test_damaged_tables_are_told(index, file):
     read = {ROWS: index.rows, NORMS: index.norms, PIECES: index.pieces}[file]
     path = _of_a(index.path) / file
     np.save(path, np.load(path)[:-1])
-    with pytest.raises(InputError, match=rf"{file}: holds float\d+ of shape .*, expected"):
+    with pytest.raises(InputError, match=rf"{file}: contains float\d+ of shape .*, expected"):
         read("a")
     path.write_bytes(b"no table")
     with pytest.raises(InputError, match=r"is not a table of numbers .*; delete its folder and index the video again"):
@@ -732,5 +732,5 @@ def test_a_number_of_frames_is_not_believed(index):
     _change(_of_a(index.path) / ABOUT, n_frames=10**12)
     claims = Index(index.path)
     for read in (claims.rows, claims.spans, claims.norms, claims.pieces, claims.check):
-        with pytest.raises(InputError, match=r"holds float16 of shape \(\d+, 3\), expected float16 of shape"):
+        with pytest.raises(InputError, match=r"contains float16 of shape \(\d+, 3\), expected float16 of shape"):
             read("a")

@@ -215,7 +215,7 @@ def test_rows_that_are_not_finite_are_told(index, wrong):
     rows[5] = wrong
     np.save(path, rows)
     with pytest.raises(
-        InputError, match=r"features\.npy: holds numbers that are not finite; delete its folder and ind"
+        InputError, match=r"features\.npy: contains numbers that are not finite; delete its folder and ind"
     ):
         search_index(index, RED, 1)
     assert search_index(index, RED, 1, videos=["b", "c"])
@@ -234,7 +234,7 @@ def test_norms_of_other_rows_are_told(index, damage):
     path = index.path / VIDEOS / folder_name("a") / NORMS
     np.save(path, damage(np.load(path)))
     with pytest.raises(
-        InputError, match=r"norms\.npy: holds other lengths than the moments of features\.npy have; delete"
+        InputError, match=r"norms\.npy: contains other lengths than the moments of features\.npy have; delete"
     ):
         search_index(index, RED, 1)
 
@@ -259,7 +259,7 @@ def test_a_video_is_checked_once(index, monkeypatch):
 def test_tables_of_another_kind_are_told(index):
     path = index.path / VIDEOS / folder_name("a") / NORMS
     np.save(path, np.load(path).astype(np.float64))
-    with pytest.raises(InputError, match="holds float64"):
+    with pytest.raises(InputError, match="contains float64"):
         search_index(index, RED, 1)
 
 
@@ -267,7 +267,7 @@ def test_tables_of_another_kind_are_told(index):
     ("vectors", "options", "told"),
     [
         (np.ones((1, 4)), {}, "got sentence vectors of 4 numbers, but index:index#"),
-        (np.array([[1.0, np.nan, 0.0]]), {}, "got sentence vectors that hold numbers that are not finite"),
+        (np.array([[1.0, np.nan, 0.0]]), {}, "got sentence vectors with numbers that are not finite"),
         (RED, {"top": 0}, "got top=0"),
         (RED, {"nms": 1.5}, r"nms=1\.5"),
         (RED, {"candidates": 0}, "0 candidates"),

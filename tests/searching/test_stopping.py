@@ -122,7 +122,7 @@ class TestManifest:
     def test_it_must_say_what_the_folder_says(self, large):
         about = next((large / "videos").glob("v003-*")) / "about.json"
         about.write_text(about.read_text().replace('"duration_s": 60.0', '"duration_s": 61.0'))
-        with pytest.raises(InputError, match=r"manifest.msgpack: says something else of video 'v003'"):
+        with pytest.raises(InputError, match=r"manifest.msgpack: has another record of video 'v003'"):
             Index(large).check("v003")
 
     def test_damage_is_refused_in_one_line(self, large):

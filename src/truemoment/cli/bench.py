@@ -34,7 +34,7 @@ class BenchRequest(Request):
 
     table_name: str = argument(metavar="TABLE")
     out: Resumed[Path] = option(
-        "Folder of the runs. Those in it are used.", name="-o --out", metavar="DIR", required=True
+        "Folder of the runs. Existing runs in it are used.", name="-o --out", metavar="DIR", required=True
     )
     dataset: str | None = option("charades-cd or activitynet-cd. [default: charades-cd]", metavar="NAME")
     data_dir: Path | None = data_dir()

@@ -102,7 +102,7 @@ def _completer(field: dataclasses.Field[Any]) -> Any:  # noqa: ANN401 - what cli
 
 
 def _reader(read: Callable[[Any], Any] | None) -> Callable[..., Any] | None:
-    """Return what makes the value of an option of its words; a ValueError names the option."""
+    """Return a callback that converts the words of an option; a ValueError names the option."""
 
     def callback(context: click.Context, parameter: click.Parameter, words: Any) -> Any:  # noqa: ANN401 - of any type
         try:
@@ -201,7 +201,7 @@ def _texts(value: Any) -> list[str]:  # noqa: ANN401 - of any field
 
 
 def _paths(value: Any) -> Iterator[Path]:  # noqa: ANN401 - of any field
-    """Yield the paths in the value of a field: a path, the name of something that is there, or some of these."""
+    """Yield the paths in the value of a field: a path, the name of an existing file, or several of these."""
     if isinstance(value, Path):
         yield value
     elif isinstance(value, str):

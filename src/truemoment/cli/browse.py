@@ -1,4 +1,4 @@
-"""truemoment browse: look at the answers of methods, query by query, or search an index on a page."""
+"""truemoment browse: browse the answers of methods, query by query, or search an index on a page."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def named_files(words: Sequence[str]) -> list[tuple[str, Path]]:
 
 
 def show_counts(looked: AnswerColumns) -> None:
-    """Print what is looked at: queries, figures, and how predictions matched."""
+    """Print the queries, the figures, and how predictions matched."""
     from truemoment.report.words import points
 
     queries = looked.annotations

@@ -1,4 +1,4 @@
-"""What every command has: its options under headings, and a suggestion for a command that does not exist."""
+"""The command class: its options under headings, and a suggestion for a command that does not exist."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SYNONYMS = MappingProxyType(
         "--fps": "--axis",
     }
 )
-"""What other programs call our commands and options."""
+"""Names of our commands and options in other programs."""
 
 ALL_OPTIONS = "truemoment.all_options"
 """Key of a context whose help lists rare options too."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from click.shell_completion import ShellComplete
 
 VARIABLE = "_TRUEMOMENT_COMPLETE"
-"""Set by the script of ``truemoment completion``: what the shell wants to know."""
+"""Set by the script of ``truemoment completion``: the instruction of the shell."""
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -21,7 +21,7 @@ Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 def complete_names(names: Callable[[click.Context], Iterable[str]]) -> Complete:
-    """Return what completes a value by names."""
+    """Return a function that completes a value by names."""
     return lambda context, _, begun: [name for name in names(context) if name.startswith(begun)]
 
 
@@ -81,7 +81,7 @@ def script(shell: str) -> str:
 
 
 def answer(instruction: str) -> str:
-    """Return what a shell asks for, by an instruction such as ``bash_complete``; nothing for another."""
+    """Return the completions for an instruction such as ``bash_complete``; nothing for another."""
     shell, _, what = instruction.partition("_")
     return _completion(shell).complete() if shell in SHELLS and what == "complete" else ""
 

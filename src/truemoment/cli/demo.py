@@ -43,10 +43,10 @@ class DemoRequest(Request):
     minutes: float | None = option(
         "Length of the video of --search [default: 5], or of the film of --collect [default: 3].", metavar="M"
     )
-    speech: str = option("What hears the film of --collect, as for 'collect run'.", "tones", metavar="ENGINE")
+    speech: str = option("Speech recogniser of --collect, as for 'collect run'.", "tones", metavar="ENGINE")
     seed: int = seed("the world and all draws")
     no_open: bool = option("Do not open the pages in a browser.", False)
-    quiet: bool = option("No progress, and no list of what was written.", False)
+    quiet: bool = option("No progress, and no list of written files.", False)
 
 
 @binder.command("demo")

@@ -26,7 +26,7 @@ FPS = 4.0
 def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageOptions, *, quiet: bool) -> None:
     """Render videos, let two methods answer what happens in them, and serve the page of answers.
 
-    A second call in the same folder serves what is there.
+    A second call in the same folder serves the existing files.
     """
     from truemoment.data.datasets.source import AnnotationSource
     from truemoment.web.browsing.looking import look_at

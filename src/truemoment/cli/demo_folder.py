@@ -23,7 +23,7 @@ def claim(out: Path, names: Sequence[str]) -> None:
         made = set(mark.content().decode().splitlines()) if mark.is_file() else set()
         foreign = next((name for name in names if name not in made and os.path.lexists(out / name)), None)
         if foreign is not None:
-            problem = f"holds {foreign} already, which no demo has made"
+            problem = f"contains {foreign} already, which no demo has made"
             raise InputError(problem, path=out, hint="give another folder: --out DIR")
         folder.refuse_links()
         out.mkdir(parents=True, exist_ok=True)

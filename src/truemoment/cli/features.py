@@ -76,12 +76,12 @@ def command(request: FeaturesRequest, data: Data) -> None:
         written="" if request.out is None else f"{request.out}: {len(store):,} videos as {request.dtype}",
     )
     report = reports.problems(checked) if request.quiet else reports.report(checked)
-    tell = partial(deliver, report, lambda: reports.document(checked), output)
+    report_features = partial(deliver, report, lambda: reports.document(checked), output)
     if request.out is None:
-        tell()
+        report_features()
     else:  # where nothing can be printed, there is no folder, which the same command would refuse
         bar = _progress_bar("writing", show=output.progress)
-        write_store(request.out, store, dtype=request.dtype, progress=bar, on_complete=tell)
+        write_store(request.out, store, dtype=request.dtype, progress=bar, on_complete=report_features)
     click.get_current_context().exit(0 if alignment is None or alignment.complete else EXIT_CHECK_FAILED)
 
 

@@ -81,7 +81,7 @@ class HumansRequest(Request):
         "Whether moments identical to a person's own count when people are compared with each other.", "published"
     )
     draws: int = number("Number of draws of a random annotator.", 100, 1, 10000)
-    timelines: int = number("Number of queries to draw, those on which annotators agree least first.", 6, 0, 100)
+    timelines: int = number("Number of queries to draw, in order of rising agreement.", 6, 0, 100)
 
 
 @binder.command("humans")

@@ -32,7 +32,7 @@ class MixturesRequest(Request):
     recipe: str = argument(metavar="RECIPE")
     grid_name: str = option("Rows: table5, table6, study or FILE.yaml.", "table5", name="--grid", metavar="NAME")
     out: Resumed[Path] = option(
-        "Folder of the runs. Those in it are used.", name="-o --out", metavar="DIR", required=True
+        "Folder of the runs. Existing runs in it are used.", name="-o --out", metavar="DIR", required=True
     )
     sentences: In[tuple[str, ...]] = option("Vectors of the sentences, for models that rank clips.", (), metavar="FILE")
     fps: float | None = option(

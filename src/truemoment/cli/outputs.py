@@ -46,7 +46,7 @@ def refuse_page(html: Path | None, *, open_it: bool) -> None:
 
 
 def refuse_files(folders: Mapping[str, Path | None]) -> None:
-    """Refuse folders to write to that are files or cannot be made, by option, before any work."""
+    """Refuse output folders that are files or cannot be made, by option, before any work."""
     for option, folder in folders.items():
         if folder is None:
             continue
@@ -94,7 +94,7 @@ def files_of_run(run: Path) -> list[Path]:
 
 @contextmanager
 def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
-    """Say on standard error what is being done, and for how long, if there is someone to see it."""
+    """Show on standard error the current step and its time."""
     if not show:
         yield lambda _: None
         return
@@ -110,7 +110,7 @@ def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
 
 
 def progress_bar(what: str, unit: str, *, show: bool) -> Callable[[Iterable[T]], Iterable[T]]:
-    """Return what shows a progress bar over items, if there is someone to see it."""
+    """Return a function that wraps items in a progress bar."""
     if not show:
         return iter
 
@@ -184,7 +184,7 @@ def show_warnings() -> Iterator[None]:
 
 
 def floors_cache() -> Cache:
-    """Return what keeps floors: the user's cache, which warns once if nothing can be kept."""
+    """Return the cache of floors: the user's cache, which warns once if nothing can be kept."""
     from truemoment.base.boundary.caching import Cache
 
     return Cache.of_user(warn)

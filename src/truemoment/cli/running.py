@@ -90,7 +90,7 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
 
 
 def _explain(error: BaseException) -> str | None:
-    """Return what the user can change; None for an error that is ours."""
+    """Return a sentence on what the user can change; None for a bug of ours."""
     if isinstance(error, OSError):
         if error.errno == errno.ENOENT and not error.filename and _is_nowhere():
             return "the current folder was removed; change to another one"
@@ -110,7 +110,7 @@ def _is_nowhere() -> bool:
 def _machine_problem(error: BaseException) -> str | None:
     """Return what the machine or the installation is missing."""
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error))):
-        return "there is not enough memory for this; end other programs, or take less at a time"
+        return "there is not enough memory for this; end other programs, or process less at a time"
     if isinstance(error, ModuleNotFoundError):
         extra = EXTRAS.get(error.name or "")
         return extra and f"this needs the package {error.name}: pip install 'truemoment[{extra}]'"
@@ -131,7 +131,7 @@ def _text_problem(error: BaseException) -> str | None:
 
 
 def _print_no_more() -> None:
-    """Send what is still to be printed nowhere, so that the interpreter's end does not stumble over it."""
+    """Send the rest of the output nowhere, so that the end of the interpreter raises no error."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

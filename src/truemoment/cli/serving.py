@@ -47,7 +47,7 @@ class ServingOptions(Request):
     )
     certificate: Path | None = option("TLS certificate (PEM).", metavar="FILE", rare=True)
     key: Path | None = option("Key of the TLS certificate (PEM).", metavar="FILE", rare=True)
-    behind_proxy: bool = option("A web server with TLS stands before this one.", False, rare=True)
+    behind_proxy: bool = option("This server is behind a web server with TLS.", False, rare=True)
     plain_http: bool = option("Accept that others on the network can read answers and links.", False, rare=True)
 
     def listening(self) -> Listening:
@@ -78,7 +78,7 @@ class SearchPageOptions(Request):
 
     HEADING = "Page"
 
-    guest: bool = option("Print a second link, for people who only look.", False)
+    guest: bool = option("Print a second link, for guests, who only look.", False)
     no_open: bool = option("Do not open the page in a browser.", False)
     collections: Path | None = option("Folder of collections. [default: INDEX.collections, beside it]", metavar="DIR")
     export_dir: Path | None = option(

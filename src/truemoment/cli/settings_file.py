@@ -20,7 +20,7 @@ class UserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
     Parameters
     ----------
     data_dir
-        Folder that holds one folder a dataset.
+        Folder with one folder per dataset.
     """
 
     data_dir: str | None = None

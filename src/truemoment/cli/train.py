@@ -39,12 +39,12 @@ class TrainRequest(Request):
         "Rows per second of features that state no rate.", limits=(0, None), is_open=True, metavar="F"
     )
     mix: tuple[str, ...] = option(
-        "Learn from a mixture: a dataset or FILE.jsonl and its share, e.g. mad=0.32,by=films.",
+        "Train on a mixture: a dataset or FILE.jsonl and its share, e.g. mad=0.32,by=films.",
         (),
         metavar="NAME[:SPLIT]=SHARE",
         rare=True,
     )
-    train_split: str = option("Split to learn from.", "train", metavar="NAME", rare=True)
+    train_split: str = option("Split to train on.", "train", metavar="NAME", rare=True)
     select_split: str | None = option(
         "Split that chooses the epoch. [default: the recipe's; 'held out' if the dataset has none]",
         metavar="NAME",
@@ -56,7 +56,7 @@ class TrainRequest(Request):
         rare=True,
     )
     on_missing_video: Literal["refuse", "skip"] = option(
-        "What to do with videos without features.", "refuse", rare=True
+        "Whether videos without features are refused or skipped.", "refuse", rare=True
     )
     measures: str | None = option(
         "Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]", metavar="'A; B'"
@@ -138,7 +138,7 @@ def command(request: TrainRequest, learning: Learning, _threads: ModelThreads, o
     reports.save_curves(result)
     deliver(reports.report(result), lambda: document(result), output)
     if words := reports.audit_words(result, learning.source.words()):
-        suggest("did it look at the videos?", words, output)
+        suggest("does it use the videos?", words, output)
 
 
 def _own_recipe(recipe: str) -> Path | None:
@@ -155,7 +155,7 @@ def _refuse_outputs(inputs: list[Path | None], outputs: list[Path | None]) -> No
 
 @contextmanager
 def _epoch_lines(optimisation: Optimisation, output: Output) -> Iterator[tuple[Track, Any]]:
-    """Show steps in a progress bar if somebody sees it, and write a line for each epoch."""
+    """Show steps in a progress bar, and write a line for each epoch."""
     from tqdm import tqdm
 
     def track(items: Any, what: str) -> Any:  # noqa: ANN401 - any iterable

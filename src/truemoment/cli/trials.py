@@ -33,7 +33,7 @@ def read_seeds(text: str) -> tuple[int, ...]:
 def trial_lines(
     n_trials: int, what: str, name_of: Callable[[TrialOutcome], str], headline: str, output: Output
 ) -> Iterator[Callable[[TrialOutcome], None]]:
-    """Write a line for each trial, above a progress bar if somebody sees it.
+    """Write a line for each trial, above a progress bar.
 
     Parameters
     ----------

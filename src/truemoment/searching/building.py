@@ -1,4 +1,4 @@
-"""Building an index: what is not there yet is embedded and written, and a report has the outcome."""
+"""Building of an index: missing videos are embedded and written, and a report has the outcome."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, 
 from truemoment.searching.writing import IndexPlan, IndexWriter, VideoFile
 
 PART_S = 120.0
-"""Seconds of a video that are done at a time, and lost at most."""
+"""Length of a part, seconds: what an interrupted command loses at most."""
 
 MOST_ROWS = 1 << 20
-"""Frames of one video beyond which putting its rows together takes too much memory: six days of it at 2 a second."""
+"""Maximum number of frames of a video, for memory: six days at 2 a second."""
 
 
 @dataclass
 class IndexReport:
-    """What building an index came to.
+    """Report of building an index.
 
     Parameters
     ----------
     plan
-        What there was to do.
+        The plan of the work.
     indexed
-        Videos that were read to their end, and seconds of each.
+        Videos that were indexed, and the duration of each in seconds.
     failed
         Videos that could not be read, and why.
     notes
-        What a person should know of some videos.
+        Notes on videos.
     parts_kept
-        Parts that an earlier command had done.
+        Number of parts that an earlier command had embedded.
     n_frames
-        Frames that were examined.
+        Number of frames that were embedded.
     decode_s, prepare_s, encode_s, waited_s
         Seconds of each stage, over all workers.
     wall_s
-        Seconds that passed.
+        Wall-clock time, seconds.
     """
 
     plan: IndexPlan = field(default_factory=IndexPlan)
@@ -71,7 +71,7 @@ class IndexReport:
 
     @property
     def bound_by(self) -> str | None:
-        """Which stage the others wait for: pictures are decoded and prepared beside the encoder."""
+        """The slowest stage: pictures are decoded and prepared beside the encoder."""
         if not self.n_frames:
             return None
         if self.decode_s + self.prepare_s <= self.encode_s:
@@ -80,11 +80,11 @@ class IndexReport:
 
 
 Progress = Callable[[str, float, bool], None]
-"""Told which video is at work, which share of all the work is done now, and whether it was done before."""
+"""Receives a video, the share of all work that was done, and whether an earlier command did it."""
 
 
 def ignore_progress(video_id: str, share: float, before: bool) -> None:
-    """Tell nobody."""
+    """Show no progress."""
     del video_id, share, before
 
 
@@ -99,9 +99,9 @@ def build_index(
     part_s: float = PART_S,
     on_progress: Progress = ignore_progress,
 ) -> IndexReport:
-    """Look at all videos that an index does not hold yet, and write what was seen.
+    """Embed all videos that an index does not contain yet, and write their rows.
 
-    Videos that cannot be read are left out and named in the report. Whatever ends the work, parts that are done stay.
+    Videos that cannot be read are skipped and named in the report. Finished parts are kept if the work is interrupted.
 
     Parameters
     ----------
@@ -112,11 +112,11 @@ def build_index(
     loader
         The encoder that the index is made with.
     engine, workers
-        Who does the work; without a number of workers ``local`` is this process, and ``ray`` all there is.
+        The engine and its number of workers; None for this process, or for all cores of a Ray cluster.
     partial
-        Whether to take videos that are damaged or cut off for what they still show.
+        Whether the readable part of damaged or truncated videos is indexed.
     part_s
-        Seconds of a video that are done at a time.
+        Length of a part, seconds.
     on_progress
         Called with the progress.
 
@@ -141,7 +141,7 @@ def build_index(
 def embed_shards(
     engine: Engine, shards: Iterator[Shard], loader: Loader, workers: int | None
 ) -> Iterator[EmbeddedShard | FailedShard]:
-    """Embed parts of videos by an engine, and return the result of each, in any order; each comes back exactly once."""
+    """Embed parts of videos by an engine, and yield the result of each exactly once, in any order."""
     work: JobRunner[Shard, EmbeddedShard | FailedShard] = JobRunner(
         do=functools.partial(attempt, loader=loader),
         begin=begin_worker,
@@ -153,7 +153,7 @@ def embed_shards(
 
 
 class _Work:
-    """What is to be done of each video, and what is left of it."""
+    """The parts of each video that are left to embed."""
 
     def __init__(
         self, writer: IndexWriter, report: IndexReport, part_rows: int, partial: bool, on_progress: Progress
@@ -166,7 +166,7 @@ class _Work:
         self.whole = max(1, sum(self.sizes.values()))
 
     def shards(self) -> Iterator[Shard]:
-        """Go through the parts that are not there yet, video by video; files are opened as they come."""
+        """Yield the missing parts, video by video; each file is opened when its parts are needed."""
         for video in self.report.plan.to_read:
             name = video.video_id
             try:
@@ -204,7 +204,7 @@ class _Work:
         return n_rows
 
     def _still_parts(self, outline: Outline, n_rows: int) -> set[int]:
-        """Return the numbers of the parts that show nothing but the last picture of the part before: nobody looks."""
+        """Return the numbers of the parts that only repeat the last picture of the part before."""
         fps = self.writer.settings.fps
         starts = range(self.part_rows, n_rows, self.part_rows)
         return {
@@ -214,7 +214,7 @@ class _Work:
         }
 
     def take(self, result: EmbeddedShard | FailedShard) -> None:
-        """Keep what came of a shard; the last one of a video makes it whole."""
+        """Write the rows of a shard; the last one of a video completes it."""
         video, outline = result.shard.video, result.shard.outline
         name = video.video_id
         if name in self.report.failed:
@@ -256,5 +256,5 @@ class _Work:
         self.on_progress(video.video_id, 0.0, False)
 
     def _share(self, video: VideoFile, of_video: float) -> float:
-        """Share of all the work: videos are weighed by the size of their files, which is known before any is opened."""
+        """Return the share of all work: videos are weighted by the size of their files."""
         return self.sizes[video.video_id] / self.whole * of_video

@@ -1,4 +1,4 @@
-"""The rule of an index, measured for sentences as people search for."""
+"""The stopping rule of an index, measured with sentences of the users."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def _read_vectors(path: Path) -> Frames:
     with refusing_damage(path, "is no table of vectors"):
         table = map_npy(path)
         if table.ndim != 2 or table.dtype.kind != "f" or not 1 <= len(table) <= MOST_SENTENCES:
-            came = f"holds {table.dtype} of shape {table.shape}"
+            came = f"contains {table.dtype} of shape {table.shape}"
             raise InputError(f"{came}, expected (sentences, numbers), up to {MOST_SENTENCES:,} sentences", path=path)
         return np.asarray(table, dtype=np.float32)

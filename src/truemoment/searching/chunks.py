@@ -46,7 +46,7 @@ TOP = 100
 """Answers a query, as in MAD; a chunk may have fewer proposals, and then lists are shorter."""
 
 ROUNDING = 1e-6
-"""So much is rounding, of seconds, rows and chunks alike: microseconds at most."""
+"""Differences up to this are rounding, in seconds, rows and chunks."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Chunk:
     source_id
         The video.
     start_s, end_s
-        Where it lies in the video.
+        Its start and end in the video.
     """
 
     source_id: str
@@ -67,7 +67,7 @@ class Chunk:
 
     @property
     def video_id(self) -> str:
-        """What it is called as a video.
+        """Its name as a video.
 
         Examples
         --------
@@ -87,7 +87,7 @@ class Chunks:
         Those of the videos; videos are chunks, times count from the start of the chunk, and are below 0 or above its
         length where a moment sticks out. Query ids stay.
     by_video
-        Every chunk of every video, by what it is called as a video; those of a video are together, in order.
+        Every chunk of every video by its name as a video, grouped by video, in order.
     length_s
         Length of a chunk; infinite for whole videos.
     n_cut
@@ -161,7 +161,7 @@ def cut_video(source_id: str, duration_s: float, length_s: float) -> list[Chunk]
 
 
 def count_chunks(duration_s: Floats, length_s: float) -> Ints:
-    """How many chunks videos of some durations have; a remainder that is rounding is none."""
+    """Return the number of chunks of videos of some durations; a remainder within rounding is ignored."""
     return np.asarray(np.maximum(np.ceil(duration_s / length_s - ROUNDING), 1), dtype=np.int64)
 
 
@@ -217,7 +217,7 @@ def chunk_annotations(annotations: Annotations, length_s: float) -> Chunks:
 
 
 def most_overlapped(start_s: Floats, end_s: Floats, video_s: Floats, length_s: float) -> Ints:
-    """Number of the chunk that each moment overlaps most, the first on a tie, (N,).
+    """Return the number of the chunk that each moment overlaps most, the first on a tie, (N,).
 
     A moment covers a first chunk in part, some as a whole, and a last one in part. So only three can be the one: its
     first, the one after, and its last.
@@ -255,16 +255,16 @@ def most_overlapped(start_s: Floats, end_s: Floats, video_s: Floats, length_s: f
 
 @dataclass(frozen=True, eq=False)
 class LengthScores:
-    """What a method scores on chunks of a length.
+    """Scores of a method on chunks of one length.
 
     Parameters
     ----------
     chunks
-        The chunks, and the annotations that were asked.
+        The chunks, and their annotations.
     scores
         On all of them.
     n_without_rows
-        Queries that were not asked, and count as missed: their video's rows end before their chunk begins.
+        Number of queries that count as missed: the rows of their video end before their chunk begins.
     """
 
     chunks: Chunks
@@ -281,7 +281,7 @@ def ground_chunks(
     measures: str | Sequence[Measure | str] | None = None,
     protocol: str | Protocol = PROTOCOL,
 ) -> LengthScores:
-    """Have a method answer on chunks of a length.
+    """Score a method on chunks of one length.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def ground_chunks(
     length_s
         Length of a chunk; infinite for whole videos.
     make
-        Makes the method from the features that it is to look at.
+        Makes the method from the features of the chunks.
     measures, protocol
         As for :func:`~truemoment.evaluation.evaluate.evaluate`.
     """

@@ -3,8 +3,8 @@ r"""Codes of all pieces of a large index: an eighth of half precision, scanned a
 Pieces less their mean (which changes all scores of a sentence by one number) are divided into parts of 2 numbers, and
 each part is replaced by the nearest of 16 centroids: 4 bits. A sentence is compared with the centroids once, and the
 score of a piece is a sum of numbers that are looked up (product quantisation, Jégou et al. 2011; the scan is faiss's
-``PQ256x4fs`` at 512 numbers). There are no inverted lists: every piece is looked at, and nothing is tuned as a
-collection grows. The best pieces are then compared exactly, see :mod:`truemoment.searching.first_stages`.
+``PQ256x4fs`` at 512 numbers). There are no inverted lists: every piece is scanned, and no parameter depends on the
+size of a collection. The best pieces are then compared exactly, see :mod:`truemoment.searching.first_stage`.
 
 ::
 
@@ -44,7 +44,7 @@ FILE_PIECES = 1 << 20
 """Pieces of a file of codes."""
 
 SCAN_PIECES = 1 << 19
-"""Pieces that are handed to faiss at a time; for a moment they are there three times, 67 MB each at 512 numbers."""
+"""Pieces that faiss gets at a time; it briefly has three copies of them, 67 MB each at 512 numbers."""
 
 TRAINED_ON = 30_000
 """Pieces that the centroids are found on."""
@@ -60,14 +60,14 @@ Codes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Codebook:
-    """What pieces are coded with.
+    """The centroids that pieces are coded with.
 
     Parameters
     ----------
     mean : (D,) float32
-        Of the pieces that the centroids were found on.
+        Mean of the pieces of the training sample.
     centroids : (M, 16, 2) float32
-        Of each part.
+        Centroids of each part.
     """
 
     mean: Frames
@@ -129,7 +129,7 @@ def train_codebook(sample: npt.NDArray[Any], seed: int = 0) -> Codebook:
 
 
 class CodedVideo(msgspec.Struct, frozen=True, array_like=True):
-    """A video whose pieces are coded: its name, what distinguishes its file from another, and its pieces."""
+    """A video whose pieces are coded: its name, the identity of its file, and the number of its pieces."""
 
     video_id: str
     identity: str
@@ -144,7 +144,7 @@ def coded_videos(index: Index) -> list[CodedVideo]:
 def make_codes(
     index: Index, *, seed: int = 0, track: Callable[[Iterable[int]], Iterable[int]] = iter
 ) -> tuple[int, int]:
-    """Code all pieces of an index; codes that are there of the same pieces stay, and their codebook.
+    """Code all pieces of an index; existing codes of the same pieces are kept, with their codebook.
 
     Parameters
     ----------
@@ -273,7 +273,9 @@ def _read(index: Index) -> tuple[Codebook, list[CodedVideo]]:
     expected = {"mean": (index.n_dimensions,), "centroids": (n_parts, N_CENTROIDS, PART_NUMBERS)}
     for name, array in (("mean", mean), ("centroids", centroids)):
         if array.shape != expected[name] or array.dtype != np.float32 or not np.isfinite(array).all():
-            problem = f"holds {array.dtype} of shape {array.shape}, expected finite float32 of shape {expected[name]}"
+            problem = (
+                f"contains {array.dtype} of shape {array.shape}, expected finite float32 of shape {expected[name]}"
+            )
             raise InputError(problem, path=path / CODEBOOK, field=name, hint=MAKE)
     with refusing_damage(path / PIECES, "is no list of coded pieces", hint=MAKE):
         about = unpack_json(read_npz(path / PIECES, "about")[0], _CodedPieces)
@@ -284,7 +286,7 @@ def _read(index: Index) -> tuple[Codebook, list[CodedVideo]]:
 
 
 def _usable(index: Index) -> tuple[Codebook, list[CodedVideo]] | None:
-    """Return the codes that are there, if they can be used."""
+    """Return the existing codes; None if they cannot be used."""
     if not has_codes(index):
         return None
     try:
@@ -311,7 +313,7 @@ def _blocks(path: OwnPath, codebook: Codebook, n_pieces: int) -> Iterator[Codes]
         with refusing_damage(file, "is no file of codes", hint=MAKE), open_regular(reading(file)) as stream:
             size = stream.seek(0, 2)
             if size != length * codebook.n_bytes:
-                raise InputError(f"holds {size:,} bytes, expected {length * codebook.n_bytes:,}", path=file, hint=MAKE)
+                raise InputError(f"has {size:,} bytes, expected {length * codebook.n_bytes:,}", path=file, hint=MAKE)
             stream.seek(0)
             for low in range(0, length, SCAN_PIECES):
                 wanted = min(SCAN_PIECES, length - low) * codebook.n_bytes
@@ -338,7 +340,7 @@ def _from_piece(index: Index, videos: Sequence[CodedVideo], first: int) -> Itera
 
 
 def _in_files(rows: Iterator[npt.NDArray[Any]]) -> Iterator[list[npt.NDArray[Any]]]:
-    """Group pieces so that each group has :data:`FILE_PIECES`, the last perhaps fewer."""
+    """Group pieces: :data:`FILE_PIECES` a group, the last perhaps fewer."""
     group: list[npt.NDArray[Any]] = []
     room = FILE_PIECES
     for some in rows:

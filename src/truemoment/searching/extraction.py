@@ -1,8 +1,8 @@
-"""Looking at a part of a video: from its file to rows of features.
+"""Embedding of a part of a video: from its file to rows of features.
 
-The work of indexing is cut into *shards*, parts of a video of a few minutes, and one function, :func:`see`, turns a
-shard into rows. So the rows are the same for any number of workers, and a worker that dies takes with it no more than
-the shard it was at. :mod:`truemoment.searching.building` distributes shards and writes the rows.
+The work of indexing is cut into *shards*, parts of a video of a few minutes, and one function, :func:`embed`, turns a
+shard into rows. So the rows are the same for any number of workers, and a worker that dies loses only its
+shard. :mod:`truemoment.searching.building` distributes shards and writes the rows.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BATCH = 32
-"""Frames that an encoder is shown at once."""
+"""Frames of a batch."""
 
 AHEAD = 3
-"""Batches that are decoded while the encoder is at one."""
+"""Batches that are decoded ahead of the encoder."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Loader:
     device: str | None = None
 
     def load(self) -> Encoder:
-        """Load it, once a process."""
+        """Load the encoder, once a process."""
         return _load(self)
 
 
@@ -70,15 +70,15 @@ class Shard:
     Parameters
     ----------
     video
-        Of which video.
+        The video.
     number
-        Which part of it.
+        Number of the part.
     first_row, end_row
-        Rows of it: row k is the frame at k / fps.
+        Its rows: row k is the frame at k / fps.
     fps
         Frames a second.
     outline
-        What is known of the file.
+        Streams and duration of the file.
     """
 
     video: VideoFile
@@ -91,16 +91,16 @@ class Shard:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedShard:
-    """What came out of a shard.
+    """The rows of a shard.
 
     Parameters
     ----------
     shard
-        Which.
+        The shard.
     rows : (N, D) float32
         A row a frame.
     decode_s, prepare_s, encode_s
-        Seconds that each stage took; decoding and preparing go on beside encoding.
+        Seconds of each stage; decoding and preparing run beside encoding.
     waited_s
         Seconds that the encoder waited for pictures.
     worker, fingerprint
@@ -119,12 +119,12 @@ class EmbeddedShard:
 
 @dataclass(frozen=True)
 class FailedShard:
-    """A shard that could not be done.
+    """A shard that could not be embedded.
 
     Parameters
     ----------
     shard
-        Which.
+        The shard.
     why
         One line for people.
     """
@@ -141,7 +141,7 @@ def embed(shard: Shard, encoder: Encoder) -> EmbeddedShard:
     shard
         A part of a video.
     encoder
-        What looks at its frames.
+        The model that embeds its frames.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def _decoded_side(encoder: Encoder) -> int | None:
 
 @contextlib.contextmanager
 def _prefetch(items: Iterator[T]) -> Iterator[Iterator[T]]:
-    """Make items in a thread of their own, a few ahead of who takes them; what is raised there is raised here."""
+    """Make items in a thread of their own, a few ahead of the consumer, which gets an error of the thread."""
     ready: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(AHEAD)
     stopped = threading.Event()
 
@@ -265,7 +265,7 @@ def _prefetch(items: Iterator[T]) -> Iterator[Iterator[T]]:
 
 
 def attempt(shard: Shard, loader: Loader) -> EmbeddedShard | FailedShard:
-    """Do a shard; what is wrong with its video comes back as a value."""
+    """Embed a shard; an error of its video is returned as a value."""
     try:
         encoder = loader.load()
     except TrueMomentError as error:

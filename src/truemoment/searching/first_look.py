@@ -1,8 +1,8 @@
-"""A first look at the windows of a film: those whose frames are most like the sentence are asked, the others not.
+"""A first look at the windows of a film: the method searches only the windows whose frames are most like the sentence.
 
 A window is ranked by the largest cosine of one of its frames with the vector of the sentence, both of one encoder, as
-they lie on disk (the idea of CONE, Hou et al. 2022). A moment in a window that is not asked is lost, so that
-:func:`share_in_windows` belongs beside every figure.
+they lie on disk (the idea of CONE, Hou et al. 2022). A moment in a window that is not searched is lost, so
+every figure is reported with the share of references that are left (:func:`summarise_first_look`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from truemoment.searching.windows import LongVideo, Window, Windows
 
 
 class WindowRanking(Protocol):
-    """Chooses the windows of a film that a query asks."""
+    """Chooses the windows of a film in which a query is searched."""
 
     @property
     def most(self) -> int:
@@ -54,7 +54,7 @@ class FirstLook:
     sentences: SentenceStore
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be compared."""
+        """Refuse vectors that cannot be compared."""
         if self.most < 1:
             raise UsageError(f"got a first look of {self.most} windows, expected 1 or more")
         if self.sentences.n_dimensions not in (0, self.frames.n_dimensions):
@@ -96,16 +96,16 @@ def _unit(rows: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class FirstLookSummary:
-    """What a first look left of Q queries.
+    """Windows that a first look selects for Q queries, and the share of references in them.
 
     Parameters
     ----------
     most
-        Windows that were asked a query at most.
+        Maximum number of windows per query.
     fewest, largest
         Windows of the shortest and of the longest film.
     share
-        Share of the queries whose reference lies in a window that was asked, 0 to 1.
+        Share of the queries whose reference lies in a selected window, 0 to 1.
     """
 
     most: int
@@ -115,7 +115,7 @@ class FirstLookSummary:
 
     @property
     def name(self) -> str:
-        """How signatures call it.
+        """Its name in signatures.
 
         Examples
         --------
@@ -129,7 +129,7 @@ class FirstLookSummary:
 def summarise_first_look(
     annotations: Annotations, windows: Windows, store: FeatureStore, ranking: WindowRanking | None
 ) -> FirstLookSummary:
-    """Return what a first look leaves of the references of annotations; all windows without one."""
+    """Return which share of the references a first look keeps; without a ranking, all windows are searched."""
     queries = annotations.queries
     hits, counts = 0, []
     for video_id, duration_s in queries.video_duration_s.items():
@@ -147,10 +147,10 @@ def summarise_first_look(
 
 
 def _hold_reference(annotations: Annotations, windows: Sequence[Window]) -> Bools:
-    """Return which windows hold the first reference of each query as a whole, or lie in it, (Q, W)."""
+    """Return which windows contain the first reference of each query, or lie in it, (Q, W)."""
     first = annotations.offsets[:-1]
     start_s, end_s = annotations.start_s[first][:, None], annotations.end_s[first][:, None]
     low_s = np.array([window.first / window.fps for window in windows])
     high_s = np.array([window.end / window.fps for window in windows])
-    holds = (low_s <= start_s) & (end_s <= high_s)
-    return np.asarray(holds | ((start_s <= low_s) & (high_s <= end_s)))
+    contains = (low_s <= start_s) & (end_s <= high_s)
+    return np.asarray(contains | ((start_s <= low_s) & (high_s <= end_s)))

@@ -2,7 +2,7 @@
 
 A sentence is compared with the means of pieces of 4 s of all videos; a video is as good as its best piece.
 
-* :class:`FirstStage` compares with the pieces themselves, which are held in half precision: 1.1 GB at 1,200 hours.
+* :class:`FirstStage` compares with the pieces themselves, in half precision in memory: 1.1 GB at 1,200 hours.
 * :class:`CodedFirstStage` looks at the codes of all pieces (:mod:`truemoment.searching.codes`), an eighth of that, and
   compares the best few thousand with the pieces on disk.
 """
@@ -82,7 +82,7 @@ def first_stage_of(
 
 
 class FirstStage:
-    """The first look at many videos: the means of their pieces, to be looked up by a sentence.
+    """A first stage that compares a sentence with the means of all pieces.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class FirstStage:
 
     @property
     def n_pieces(self) -> int:
-        """How many pieces there are."""
+        """Number of pieces."""
         return len(self._video)
 
     def best_videos(self, sentence_vectors: Frames, many: int) -> list[set[str]]:
@@ -169,7 +169,7 @@ class CodedFirstStage:
 
     @property
     def n_pieces(self) -> int:
-        """How many pieces there are."""
+        """Number of pieces."""
         return self._codes.n_pieces
 
     def best_videos(self, sentence_vectors: Frames, many: int) -> list[set[str]]:

@@ -1,4 +1,4 @@
-"""An index of videos on disk: what an encoder saw of each, to be searched again and again.
+"""An index of videos on disk: the embeddings of their frames, for search.
 
 It is a :class:`~truemoment.media.features.base.FeatureStore`, memory-mapped. The files of its folder are described in
 :mod:`truemoment.searching.layout`; :mod:`truemoment.searching.writing` makes it.
@@ -79,7 +79,7 @@ class Index(FileStore):
         return read_proposals(self.settings.proposals)
 
     def about(self, video_id: str) -> VideoRecord:
-        """Return what is known of a video."""
+        """Return the record of a video."""
         return self._videos[self._named(video_id)][1]
 
     def rows(self, video_id: str) -> Rows:
@@ -104,12 +104,12 @@ class Index(FileStore):
         return count_pieces(self.about(video_id).n_frames, self.settings.fps)
 
     def mapped_pieces(self, video_id: str) -> Rows:
-        """Return the pieces of a video (C, D), memory-mapped; whether they are finite is not examined."""
+        """Return the pieces of a video (C, D), memory-mapped; they are not checked for finite numbers."""
         return mapped_pieces(*self._videos[self._named(video_id)], self.settings)
 
     @functools.cached_property
     def piece_sample(self) -> Frames:
-        """Pieces that show what the index has in general, (N, D): all, or some evenly spaced ones of a large index."""
+        """A sample of the pieces, (N, D): all, or some evenly spaced ones of a large index."""
         names = sorted(self)
         chosen = [names[at] for at in _spread(len(names), SAMPLED_VIDEOS)]
         share = max(1, SAMPLED_PIECES // len(chosen))
@@ -134,12 +134,12 @@ class Index(FileStore):
             refuse_newer(self.folder / MANIFEST, folder, about)
         rows = self.rows(name)
         if not all_finite(rows):
-            raise InputError("holds numbers that are not finite", path=folder / ROWS, hint=MEND)
+            raise InputError("contains numbers that are not finite", path=folder / ROWS, hint=MEND)
         refuse_other_norms(folder, rows, self.spans(name))
         self._checked.add(name)
 
     def path_of(self, video_id: str) -> Path:
-        """Find the file of a video: where it lay, or beside the index under the same name."""
+        """Return the file of a video: at its recorded path, or beside the index under the same name."""
         about = self.about(video_id)
         path = Path(about.path)
         candidates = [candidate for candidate in (path, self.path.absolute().parent / path.name) if is_file(candidate)]
@@ -160,7 +160,7 @@ def _spread(count: int, most: int) -> Ints:
 
 
 def indexed_videos(index: AnyPath) -> dict[str, tuple[OwnPath, VideoRecord]]:
-    """Find the videos of an index, in the order of their names: the folder of each and what is known of it."""
+    """Return the folder and the record of each video of an index, by name, in order."""
     videos: dict[str, tuple[OwnPath, VideoRecord]] = {}
     for file in (OwnPath.of(index) / VIDEOS).glob(f"[!.]*/{ABOUT}"):
         about = read_about(file)

@@ -1,23 +1,23 @@
-"""What lies in the folder of an index, and how it is read so that nothing damaged is believed.
+"""The files of an index, and functions that read them and refuse damage.
 
 ::
 
     INDEX/index.json               {"schema": "truemoment/index/1", "truemoment": VERSION, "model": "scenes",
                                     "encoder": NAME, "fingerprint": "...", "n_dimensions": D, "fps": 2.0,
                                     "dtype": "float16", "proposals": "windowed-grid:..."}
-    INDEX/videos/VIDEO-HASH/       a video, complete or not there at all
+    INDEX/videos/VIDEO-HASH/       a video; the folder exists only when it is complete
         about.json                 {"video_id": ..., "path": ..., "identity": "SIZE:SHA256", "duration_s": ...,
                                     "n_frames": F, "notes": []}
         features.npy               (F, D): row k is the frame shown at k / fps
         norms.npy                  (P,): length of the mean of each proposal's rows, which no query changes
-        pieces.npy                 (C, D): means of pieces of 4 s, of length 1: the first look at many videos
-    INDEX/parts/VIDEO-HASH-KEY/    parts of a video that is not done yet, a few minutes each
+        pieces.npy                 (C, D): means of pieces of 4 s, of length 1: for the first stage of a search
+    INDEX/parts/VIDEO-HASH-KEY/    parts of an unfinished video, a few minutes each
     INDEX/manifest.msgpack         of a large index: what the files about.json say of all videos
     INDEX/codes/                   of a large index: codes of all pieces, see truemoment.searching.codes
 
-Every file appears under its name only when complete, so whatever ends the program, at most the parts under way are
-lost, ; what is damaged nevertheless is refused by a search and made again by that command.
-A video is known by its content: a file that was renamed or moved keeps its rows, one that was changed is read again.
+Every file gets its name when it is complete, so an interrupted command loses at most the parts in work, and the same
+command resumes. A search refuses damaged files, and ``truemoment index`` makes them again. A video is identified by its
+content: a file that was renamed or moved keeps its rows, and one that was changed is read again.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ FOLDER_NAME = r"[A-Za-z0-9_-]{1,80}-[0-9a-f]{8}"
 """Names that :func:`folder_name` gives."""
 
 MEND = "delete its folder and index the video again"
-"""What always helps with a video that is damaged; most damage the second does alone."""
+"""Advice for a damaged video; indexing again is often enough."""
 
 HEAD = 1 << 14
 """Bytes of a file in which the schema is looked for; settings are shorter."""
@@ -69,7 +69,7 @@ LOOKED_AT, NEAR = 16, 1e-3
 """Number of moments whose norm is compared with their rows, and the tolerance."""
 
 ROWS_AT_ONCE = 256
-"""Rows that are read at a time, which a processor keeps near."""
+"""Rows that are read at a time, which fit into the cache of a processor."""
 
 CLIP_S, CLIPS, LONGER = 1.0, 64, 4
 """Of the proposals for one's own videos: clips of about a second, 64 a window, and windows 4 times as long too."""
@@ -78,14 +78,14 @@ Rows = npt.NDArray[np.floating[Any]]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """How all videos of an index were read.
+    """Settings of an index: how its videos were read.
 
     Parameters
     ----------
     model
         Argument of :func:`~truemoment.media.video.encoders.load_encoder`; a model of the hub by name and commit.
     encoder, fingerprint, n_dimensions
-        What it gave: its name, the hash of its weights and preprocessing, numbers a row.
+        Name of the encoder, hash of its weights and preprocessing, numbers a row.
     fps
         Frames a second, a row each.
     dtype
@@ -135,18 +135,18 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VideoRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a video.
+    """The record of a video in an index.
 
     Parameters
     ----------
     video_id, path
-        Its name, and where its file lay.
+        Its name, and the path of its file.
     identity
-        What distinguishes the file from another, see :func:`~truemoment.media.video.identity_of`.
+        Size and hash of the file, see :func:`~truemoment.media.video.identity_of`.
     duration_s, n_frames
         Its length.
     notes
-        What a person should know of how it was read.
+        Notes on how it was read.
     """
 
     video_id: str
@@ -185,10 +185,10 @@ def is_index(path: AnyPath) -> bool:
 
 
 def read_settings(path: AnyPath) -> Settings:
-    """Read how the videos of an index were read."""
+    """Read the settings of an index."""
     folder = OwnPath.of(path)
     if folder.is_dir() and not is_index(folder):
-        raise MissingFileError(f"{path}: is no index, it holds no {SETTINGS} of one")
+        raise MissingFileError(f"{path}: is no index, it contains no {SETTINGS} of one")
     file = folder / SETTINGS
     settings = read_json(file, Settings)
     if settings.schema != SCHEMA:
@@ -222,7 +222,7 @@ def refuse_other_frames(settings: Settings) -> None:
 
 
 def folder_name(video_id: str) -> str:
-    """Name the folder of a video: what a person recognises, and a hash of the whole name.
+    """Return the name of the folder of a video: readable letters, and a hash of the whole name.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def folder_name(video_id: str) -> str:
 
 
 def read_about(file: OwnPath) -> VideoRecord:
-    """Read what is known of a video."""
+    """Read the record of a video."""
     try:
         about = read_json(file, VideoRecord)
     except InputError as error:
@@ -257,7 +257,7 @@ def norms_in(folder: OwnPath, n_spans: int) -> Rows:
 
 
 def mapped_pieces(folder: OwnPath, about: VideoRecord, settings: Settings) -> Rows:
-    """Return the means of the pieces of a video (C, D), memory-mapped; whether they are finite is not examined."""
+    """Return the means of the pieces of a video (C, D), memory-mapped; they are not checked for finite numbers."""
     shape = (count_pieces(about.n_frames, settings.fps), settings.n_dimensions)
     return map_table(folder / PIECES, shape, "float16")
 
@@ -266,7 +266,7 @@ def pieces_in(folder: OwnPath, about: VideoRecord, settings: Settings) -> Rows:
     """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped."""
     pieces = mapped_pieces(folder, about, settings)
     if not all_finite(pieces):
-        raise InputError("holds numbers that are not finite", path=folder / PIECES, hint=MEND)
+        raise InputError("contains numbers that are not finite", path=folder / PIECES, hint=MEND)
     return pieces
 
 
@@ -275,7 +275,7 @@ def map_table(path: OwnPath, shape: tuple[int, ...], dtype: str) -> Rows:
     with refusing_damage(path, "is not a table of numbers", hint=MEND):
         array = map_npy(path)
     if array.shape != shape or array.dtype != np.dtype(dtype):
-        came = f"holds {array.dtype} of shape {array.shape}"
+        came = f"contains {array.dtype} of shape {array.shape}"
         raise InputError(f"{came}, expected {dtype} of shape {shape}", path=path, hint=MEND)
     return array
 
@@ -289,7 +289,7 @@ def all_finite(table: Rows) -> bool:
 
 
 def refuse_other_norms(folder: OwnPath, rows: Rows, spans: tuple[Ints, Ints]) -> None:
-    """Refuse norms that are not those of the rows, as far as some of them show."""
+    """Refuse norms that are not those of the rows; a sample of them is compared."""
     first, end = spans
     norms = norms_in(folder, len(first))
     some = np.unique(np.linspace(0, len(first) - 1, LOOKED_AT).astype(np.int64)) if len(first) else np.array([], int)
@@ -297,7 +297,7 @@ def refuse_other_norms(folder: OwnPath, rows: Rows, spans: tuple[Ints, Ints]) ->
     lengths = np.array([np.linalg.norm(mean) for mean in means])
     near = NEAR * lengths.max(initial=0.0)
     if not (np.isfinite(norms).all() and (norms >= 0).all() and (np.abs(norms[some] - lengths) <= near).all()):
-        raise InputError(f"holds other lengths than the moments of {ROWS} have", path=folder / NORMS, hint=MEND)
+        raise InputError(f"contains other lengths than the moments of {ROWS} have", path=folder / NORMS, hint=MEND)
 
 
 def is_file(path: Path) -> bool:

@@ -1,8 +1,8 @@
-"""One file with what is known of all videos of a large index, so that opening reads no folder of a video.
+"""One file with the records of all videos of a large index, so that opening reads no folder of a video.
 
-``INDEX/manifest.msgpack`` is written after indexing, from :data:`LEAST_VIDEOS` videos on. It holds the time of the last
+``INDEX/manifest.msgpack`` is written after indexing, from :data:`LEAST_VIDEOS` videos on. It has the time of the last
 change of the folder ``videos`` and is ignored if that has changed since: then the folders are read, and the next
-``truemoment index`` writes it again. What it says of a video is compared with the folder when the video is scored.
+``truemoment index`` writes it again. When a video is scored, its record is compared with its folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REMOVE = "remove it: truemoment index writes it again"
 
 
 class IndexManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of all videos.
+    """The records of all videos.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def write_manifest(index: AnyPath, abouts: Mapping[str, VideoRecord]) -> None:
 
 
 def read_manifest(index: AnyPath) -> dict[str, tuple[OwnPath, VideoRecord]] | None:
-    """Return the folder of each video and what is known of it; None if there is no manifest or it is too old."""
+    """Return the folder and the record of each video; None if there is no manifest or it is too old."""
     path = OwnPath.of(index)
     file = path / MANIFEST
     if not file.is_file():
@@ -76,6 +76,6 @@ def read_manifest(index: AnyPath) -> dict[str, tuple[OwnPath, VideoRecord]] | No
 
 
 def refuse_newer(path: OwnPath, folder: OwnPath, about: VideoRecord) -> None:
-    """Refuse a manifest that says something else of a video than its folder."""
+    """Refuse a manifest whose record of a video differs from that of its folder."""
     if read_about(folder / ABOUT) != about:
-        raise InputError(f"says something else of video {about.video_id!r} than its folder", path=path, hint=REMOVE)
+        raise InputError(f"has another record of video {about.video_id!r} than its folder", path=path, hint=REMOVE)

@@ -66,7 +66,7 @@ class Background:
 
 
 NO_BACKGROUND = Background(0.0, 0.0)
-"""Where no score is discounted and z is not asked for."""
+"""Where no score is discounted and z is not needed."""
 
 
 def backgrounds(index: Index, sentence_vectors: Frames) -> list[Background]:

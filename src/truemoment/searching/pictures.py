@@ -24,7 +24,7 @@ NAME_BYTES = 80
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A moment that was found, and the files of it.
+    """A moment that was found, and its files.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class SearchResult:
     path
         File of its video.
     thumbnail, clip
-        Files that were written of it; None for none.
+        Files of its picture and its clip; None for none.
     picture
-        A JPEG of it; None for none.
+        Its picture as JPEG; None for none.
     """
 
     rank: int
@@ -67,7 +67,7 @@ class Pictures:
     thumbnails, clips
         Folders of pictures and of clips; None for none.
     in_memory
-        Whether each result holds its picture.
+        Whether each result has its picture.
     """
 
     index: Index
@@ -75,7 +75,7 @@ class Pictures:
     clips: Path | None = None
     in_memory: bool = False
     failed: dict[str, str] = field(default_factory=dict)
-    """Videos that cannot be read any more, and why."""
+    """Videos that can no longer be read, and why."""
     _outlines: dict[Path, Outline] = field(default_factory=dict)
 
     def add(
@@ -83,7 +83,7 @@ class Pictures:
         results: list[SearchResult],
         track: Callable[[list[SearchResult]], Iterable[SearchResult]] = iter,
     ) -> list[SearchResult]:
-        """Return results with their files; without, for a video that cannot be read any more."""
+        """Return results with their files; without files for a video that can no longer be read."""
         if self.thumbnails is None and self.clips is None and not self.in_memory:
             return results
         return [self._with_files(result) for result in track(results)]

@@ -1,4 +1,4 @@
-"""What searches and indexes are asked for."""
+"""Requests of searches and of indexing."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class SplitTarget(Data, VideoIndexing):
     )
 
     def check(self) -> None:
-        """Refuse what is no IoU."""
+        """Refuse a threshold that is no IoU."""
         if not 0 <= self.nms <= 1:
             raise UsageError(f"--nms: got {self.nms:g}, expected an IoU from 0 to 1")
 
@@ -186,7 +186,7 @@ class SplitSearch(SplitTarget):
     )
 
     def check(self) -> None:
-        """Refuse a file of another format, and what is no length of a moment."""
+        """Refuse a file of another format, and a length out of range."""
         refuse_seconds("--discount", self.discount_s)
         if self.out.suffix.lower() not in (".jsonl", ".json"):
             raise UsageError(f"-o: got {self.out}, expected a name that ends in .jsonl")

@@ -1,9 +1,9 @@
 """Finding moments in an index: of one video, or of many.
 
 One video is scored exactly: every candidate moment of it, by :mod:`truemoment.searching.scoring`, with a discount for
-short moments (:mod:`truemoment.searching.discount`), then non-maximum suppression. Of many videos a first look chooses
-some, and those are scored exactly. The first look holds each sentence against the means of pieces of 4 s of all videos,
-and takes the videos of the best pieces; what it costs in recall, :func:`first_stage_recall` measures.
+short moments (:mod:`truemoment.searching.discount`), then non-maximum suppression. Of many videos a first stage selects
+some, and those are scored exactly. It compares each sentence with the means of pieces of 4 s of all videos, and selects
+the videos of the best pieces; :func:`first_stage_recall` measures its recall.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from truemoment.searching.layout import MEND
 from truemoment.searching.outstanding import NO_BACKGROUND, Background, backgrounds
 
 CANDIDATES = 20
-"""Videos that the first look leaves."""
+"""Number of videos that the first stage selects."""
 
 NMS = 0.3
-"""IoU above which the worse of two moments of a video goes (MAD)."""
+"""NMS threshold: maximum IoU between two moments of a video (MAD)."""
 
 SCORES_AT_ONCE = 1 << 23
-"""Scores that are held at a time (64 MiB)."""
+"""Scores in memory at a time (64 MiB)."""
 
 LARGEST_SCORE = 1.001
 """A cosine is not larger than 1, but for rounding."""
@@ -73,21 +73,21 @@ def search_index(
     Parameters
     ----------
     index
-        Where.
+        The index.
     sentence_vectors : (S, D)
-        What, in the space of the index's encoder.
+        Vectors of the sentences, in the space of the index's encoder.
     top
         Moments a sentence, over all videos.
     nms
-        IoU above which the worse of two moments of a video goes.
+        NMS threshold: maximum IoU between two moments of a video.
     apart_s
         In place of `nms`: seconds between two moments of a video at least, else the worse one goes.
     candidates
-        How many videos a sentence are scored exactly after a first look at all; None: all of them.
+        Number of videos a sentence that are scored exactly after a first stage over all; None for all.
     videos
         Which videos; by default all.
     first_stage
-        What the first look needs, if it was made before; by default it is made of the index.
+        The first stage, if it was made before; by default it is made of the index.
     half_s
         Length at which a moment loses half of what it scores above the median, seconds
         (:mod:`truemoment.searching.discount`); 0 for mean pooling alone, as in MAD.
@@ -124,7 +124,7 @@ def checked_vectors(index: Index, sentence_vectors: Frames) -> Frames:
             f"got sentence vectors of {vectors.shape[1]} numbers, but {index.name} has {index.n_dimensions} a row"
         )
     if not np.isfinite(vectors).all():
-        raise UsageError("got sentence vectors that hold numbers that are not finite")
+        raise UsageError("got sentence vectors with numbers that are not finite")
     return vectors
 
 
@@ -189,7 +189,7 @@ class BestMoments:
     Parameters
     ----------
     index
-        Where.
+        The index.
     vectors : (S, D)
         Of the sentences.
     top, nms, apart_s, half_s, around
@@ -261,14 +261,14 @@ def first_stage_recall(
     nms: float = NMS,
     half_s: float = 0.0,
 ) -> float:
-    """Share of the best moments of all videos that lie in the videos which the first look leaves.
+    """Return the share of the best moments of all videos that lie in the videos that the first stage selects.
 
     Parameters
     ----------
     index, sentence_vectors, top, nms
         As for :func:`search_index`.
     candidates
-        Videos that the first look leaves.
+        Number of videos that the first stage selects.
     half_s
         As for :func:`search_index`; the default is mean pooling alone.
 
@@ -315,11 +315,11 @@ class IndexSearch:
     Parameters
     ----------
     index
-        Where.
+        The index.
     sentences
         Vectors of the queries, in the space of the index's encoder.
     nms
-        IoU above which the worse of two moments goes.
+        NMS threshold: maximum IoU between two moments.
     half_s
         As for :func:`search_index`; 0 for mean pooling alone.
     track
@@ -334,7 +334,7 @@ class IndexSearch:
 
     @property
     def name(self) -> str:
-        """The encoder's."""
+        """Name of the encoder."""
         return self.index.settings.encoder
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> IndexSearch:
@@ -348,7 +348,7 @@ class IndexSearch:
         for row, video_id in enumerate(queries.video_id):
             rows_of.setdefault(video_id, []).append(row)
         for video_id in rows_of:
-            self.index.about(video_id)  # it is there
+            self.index.about(video_id)  # refuses a video that the index does not have
         vectors = self.sentences.vectors(queries)
         around = backgrounds(self.index, vectors) if self.half_s else [NO_BACKGROUND] * len(queries)
         moments: list[list[FoundMoment]] = [[] for _ in range(len(queries))]

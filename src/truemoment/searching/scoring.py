@@ -31,10 +31,10 @@ EPSILON = 1e-6
 """Least denominator of the cosine (Soldelli/MAD)."""
 
 BLOCK_NUMBERS = 1 << 17
-"""Numbers an intermediate table of rows or spans holds, about (1 MiB, which a processor keeps near)."""
+"""Approximate size of an intermediate table of rows or spans (1 MiB, which fits into the cache of a processor)."""
 
 BLOCK_COLUMNS = 64
-"""Dimensions whose prefix sums are held at a time: 17 MB for a video of 110 minutes at 5 fps."""
+"""Dimensions whose prefix sums are in memory at a time: 17 MB for a video of 110 minutes at 5 fps."""
 
 SMALL = 2.0**-24
 """A sum that is so small beside the largest prefix sum is not taken from a difference of them."""
@@ -44,7 +44,7 @@ Array = Any
 
 
 def join_frames(frames: Array, first: Ints, end: Ints) -> tuple[Array, Ints, Ints]:
-    """Take frames that every span holds together or not at all as one, their mean.
+    """Merge frames that are in the same spans into their mean.
 
     Scores and lengths of the spans stay what they are. Proposals of MAD begin and end with even frames, so that half
     the work is left.
@@ -80,7 +80,7 @@ def join_frames(frames: Array, first: Ints, end: Ints) -> tuple[Array, Ints, Int
 
 
 def span_norms(frames: Array, first: Array, end: Array) -> Array:
-    r"""Length :math:`|m|` of the mean frame of each span.
+    r"""Return the length :math:`|m|` of the mean frame of each span.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def span_norms(frames: Array, first: Array, end: Array) -> Array:
 
 
 def span_scores(frames: Array, sentences: Array, first: Array, end: Array, norms: Array) -> Array:
-    """Cosine of the mean frame of each span with each sentence.
+    """Return the cosine of the mean frame of each span with each sentence.
 
     The result has a number a sentence and span: where both are many, hand over some sentences at a time.
 
@@ -179,7 +179,7 @@ def _blocks(many: int, size: int) -> Iterator[slice]:
 
 
 def _prefix_sums(xp: Any, numbers: Array, axis: int) -> Array:  # noqa: ANN401 - a library's namespace
-    """Sum of all numbers before each place, and of all; one longer along the axis."""
+    """Return the sums of all numbers before each place, and of all numbers; one longer along the axis."""
     shape = tuple(many + (number == axis) for number, many in enumerate(numbers.shape))
     sums = xp.zeros(shape, dtype=numbers.dtype, device=numbers.device)
     sums[(slice(None),) * axis + (slice(1, None),)] = xp.cumulative_sum(numbers, axis=axis)
@@ -187,14 +187,14 @@ def _prefix_sums(xp: Any, numbers: Array, axis: int) -> Array:  # noqa: ANN401 -
 
 
 def _products(xp: Any, frames: Array, sentences: Array) -> Array:  # noqa: ANN401 - a library's namespace
-    """Products of sentences (S, D) with frames (F, D), as (S, F)."""
+    """Return the products of sentences (S, D) with frames (F, D), (S, F)."""
     size = max(BLOCK_NUMBERS // max(frames.shape[1], 1), 1)
     blocks = _blocks(frames.shape[0], size)
     return xp.concat([sentences @ xp.astype(frames[block, :], xp.float64).T for block in blocks], axis=1)
 
 
 def _small_spans(xp: Any, size: Array, largest: float, frames: Array, first: Array, end: Array) -> list[int]:  # noqa: ANN401, PLR0917 - a library's namespace; private
-    """Spans whose sum is too small for a difference of prefix sums, but for those of zero vectors, which is exact."""
+    """Return the spans whose sum is too small for a difference of prefix sums; sums of zero vectors are exact."""
     small = xp.nonzero(size < SMALL * largest)[0]
     if small.shape[0] == 0:
         return []
@@ -203,5 +203,5 @@ def _small_spans(xp: Any, size: Array, largest: float, frames: Array, first: Arr
 
 
 def _sum_frames(xp: Any, frames: Array, first: Array, end: Array, p: int) -> Array:  # noqa: ANN401 - a library's namespace
-    """Sum of the frames of one span, (D,)."""
+    """Return the sum of the frames of one span, (D,)."""
     return xp.sum(xp.astype(frames[int(first[p]) : int(end[p]), :], xp.float64), axis=0)

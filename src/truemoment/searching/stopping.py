@@ -7,7 +7,7 @@ all sampled videos is
 
 .. math:: \max_v \, (m_k - p_v),
 
-with the score m_k of the k-th best moment and the best piece p_v of each video v that holds one of the k best. Delta is
+with the score m_k of the k-th best moment and the best piece p_v of each video v with one of the k best. Delta is
 the 99 % quantile over the sentences, so that a search that the rule ends is complete with probability 0.99, for
 sentences like those. Scores have the discount for short moments (:mod:`truemoment.searching.discount`), in searches
 as in the sample.
@@ -120,9 +120,9 @@ def search_until(
 
 
 def _reason(left: Sequence[RankedVideo], enough: float) -> Reason | None:
-    """Return what ends the search of a sentence before the videos that are left; None if it goes on.
+    """Return what ends the search of a sentence before the videos that are left; None if it continues.
 
-    It goes on while the best piece of the next video scores `enough`: the k-th best moment less delta.
+    It continues while the best piece of the next video scores `enough`: the k-th best moment less delta.
     """
     if not left:
         return "limit"

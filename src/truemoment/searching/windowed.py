@@ -33,7 +33,7 @@ MOST_WINDOWS = 64
 """Windows that a method is shown at a time."""
 
 MOST_MOMENTS = 4_000_000
-"""Moments of a video that are held before they are ranked: so many queries are taken at a time, one at least."""
+"""Maximum number of moments of a video before they are ranked; it limits how many queries are taken at a time."""
 
 
 @runtime_checkable
@@ -81,15 +81,15 @@ class WindowScorer(Protocol):
 
 @runtime_checkable
 class WindowScoringGrounder(VideoGrounder, Protocol):
-    """A Grounder that may have a way to score all windows of a film that is faster than answering each as a video."""
+    """A Grounder that may score all windows of a film faster than it answers each window as a video."""
 
     def window_scorer(self) -> WindowScorer | None:
-        """Return it, if there is one."""
+        """Return the scorer; None if there is none."""
         ...
 
 
 class _Job(NamedTuple):
-    """Queries of a video and some of its windows, to be asked at once; `last` if the video has no more of them."""
+    """Queries of a video and some of its windows; `last` if the video has no more windows for these queries."""
 
     video: str
     rows: Ints
@@ -107,9 +107,9 @@ class WindowedGrounder:
         The method for short videos. One that sees videos has `with_features`; one without is asked about windows of the
         stated duration by name, and sees nothing.
     windows
-        What it is shown of a video.
+        The windows of each video.
     nms
-        A moment whose IoU with a better one is above this is left out, over the whole video; 1 for none.
+        NMS threshold over the whole video: maximum IoU of a moment with a better one; 1 for no suppression.
     features
         Features of the videos; None for those the method has now, its `features`.
     each
@@ -119,7 +119,7 @@ class WindowedGrounder:
     ranking
         Chooses the windows that a query asks; None for all.
     track
-        Shows how far it is: ``follow(items, "what they are")``.
+        Wraps items, e.g. in a progress bar: ``track(items, "name of the items")``.
 
     Examples
     --------
@@ -163,9 +163,9 @@ class WindowedGrounder:
         return dataclasses.replace(self, features=features)
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> WindowedGrounder:
-        """Let the method learn from windows, one a query, that hold the moment anywhere in them.
+        """Let the method learn from windows, one a query, that contain the moment.
 
-        Windows without the moment are not drawn: few methods can learn from a video that does not show what is asked.
+        Windows without the moment are not drawn: few methods can learn from a video without the moment.
         """
         store = self._store()
         parts, shown = [], []
@@ -262,7 +262,7 @@ class WindowedGrounder:
                 yield rows[low : low + n_rows], windows
 
     def _jobs(self, queries: Queries, store: FeatureStore | None) -> Iterator[_Job]:
-        """Divide queries and windows so that few are held at a time; the windows of some queries follow each other."""
+        """Divide queries and windows into jobs that fit into memory; jobs with the same queries follow each other."""
         for rows, windows in self._films(queries, store):
             chosen = self._choose(windows, queries.select(rows))
             if chosen is None:

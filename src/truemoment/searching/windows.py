@@ -1,10 +1,10 @@
-"""Windows of hours-long video: what a method made for short videos sees of it, and learns from.
+"""Windows of hours-long videos, which a method for short videos sees and learns from.
 
 MAD (Soldan et al. 2022, appendix A.2) makes a method for short videos work on long ones in three steps, all here or
 in :mod:`truemoment.searching.windowed`:
 
 * it is shown a window of 128 frames at 5 a second (25.6 s), moved by 64 frames over the video (:class:`Windows`);
-* it learns from windows drawn again in every epoch: one that holds the moment, anywhere in it, or, 7 times out of 10,
+* it learns from windows drawn again in every epoch: one that contains the moment, or, 7 times out of 10,
   one of the same video that does not show the moment at all (:class:`WindowDraws`);
 * its answers to all windows are ranked together, and what overlaps a better one is left out
   (:class:`~truemoment.searching.windowed.WindowedGrounder`).
@@ -61,7 +61,7 @@ class LongVideo:
 
     @classmethod
     def of(cls, store: FeatureStore | None, video_id: str, duration_s: float) -> LongVideo:
-        """Look up the rows of a video.
+        """Return the rows of a video.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class Window:
 
     @property
     def name(self) -> str:
-        """What it is called as a video: ``VIDEO[start-end]``, in seconds."""
+        """Its name as a video: ``VIDEO[start-end]``, in seconds."""
         return self.video_id + self.span
 
 
@@ -163,12 +163,12 @@ class Windows:
             raise UsageError(f"got windows of {self.window_s} s, expected a length above 0")
         if not 0 < self.stride_s <= self.window_s:
             problem = f"got a stride of {self.stride_s} s, expected one above 0 up to the window's {self.window_s:g} s"
-            raise UsageError(f"{problem}: what lies between two windows is never looked at")
+            raise UsageError(f"{problem}: no window would cover what lies between")
         if self.tail not in get_args(Tail):
             raise UsageError(f"got tail {self.tail!r}, expected {' or '.join(get_args(Tail))}")
 
     def rows_of(self, n_rows: int, fps: float) -> tuple[Ints, Ints]:
-        """First row of each window, and the one after its last, (W,), in order of time.
+        """Return the first row of each window, and the row after its last, (W,), in order of time.
 
         Parameters
         ----------
@@ -192,13 +192,13 @@ class Windows:
         ]
 
     def spans(self, duration_s: float) -> list[tuple[float, float]]:
-        """Start and end in seconds of each window of a video without features, to the millisecond."""
+        """Return the start and end of each window of a video without features, in seconds, to the millisecond."""
         video = LongVideo.of(None, "video", duration_s)
         return [(window.start_s, window.end / window.fps) for window in self.of(video)]
 
 
 def window_rows(window_s: float, fps: float) -> int:
-    """How many rows a window or a stride has: the nearest whole number."""
+    """Return the number of rows of a window or stride, rounded."""
     rows = round(window_s * fps)
     if rows < 1:
         raise UsageError(f"got windows or strides of {window_s:g} s at {fps:g} rows a second, expected a row or more")
@@ -217,9 +217,9 @@ class WindowedFeatures:
     store
         Features of the videos.
     by_name
-        The windows, by what they are called as videos.
+        The windows, by their names as videos.
     kind
-        What the windows are called in the store's name.
+        Name of the windows in the name of the store.
 
     Examples
     --------
@@ -235,7 +235,7 @@ class WindowedFeatures:
     kind: str = "windows"
 
     def __post_init__(self) -> None:
-        """Keep callers from exchanging the windows."""
+        """Make the windows read-only."""
         object.__setattr__(self, "by_name", MappingProxyType(dict(self.by_name)))
 
     @classmethod
@@ -251,7 +251,7 @@ class WindowedFeatures:
 
     @property
     def name(self) -> str:
-        """That of the videos' features, and what they are cut into."""
+        """Name of the videos' features, and of the windows."""
         return f"{self.store.name} ({self.kind})"
 
     @property
@@ -316,20 +316,20 @@ class DrawnWindows:
 
 @dataclass(frozen=True, eq=False)
 class WindowDraws:
-    r"""Windows to learn from, drawn again in every epoch (MAD, Soldan et al. 2022, appendix A.2).
+    r"""Training windows, which are drawn again in every epoch (MAD, Soldan et al. 2022, appendix A.2).
 
     A query's moment shows in rows :math:`t_s` to :math:`t_e - 1` of its video of F rows; a window of W rows starts at
     :math:`t^*`, which is uniform over the whole numbers of
 
     ============================  ======================================================================================
-    with probability 1 - p        :math:`[t_e - W, t_s] \cap [0, F - W]`: a window that holds the moment
+    with probability 1 - p        :math:`[t_e - W, t_s] \cap [0, F - W]`: a window that contains the moment
     with probability p            :math:`[0, t_s - W] \cup [t_e, F - W]`: one with IoU 0 (`rule` "apart", as the paper
                                   says); or :math:`[0, F - W]` (`rule` "anywhere", as its code does: one in a few
                                   hundred then shows the moment and is learned from as if it did not)
     ============================  ======================================================================================
 
     * A video shorter than a window is one: W = F.
-    * A moment longer than a window (:math:`t_e - t_s > W`) cannot be held: the window lies within it,
+    * A moment longer than a window (:math:`t_e - t_s > W`) does not fit: the window lies within it,
       :math:`t^* \in [t_s, t_e - W]`, and all of the window is the moment. The authors' code misplaces these.
     * Where no window misses the moment, it is shown after all; :attr:`always_shown` marks which.
     * A moment after the last row of features is never shown, and is learned from as such.
@@ -456,7 +456,7 @@ class WindowDraws:
         return [Window(video.video_id, first, end, video.fps) for video, first, end in rows]
 
     def on_windows(self, drawn: DrawnWindows) -> Annotations:
-        """Return the queries as asked of their windows: moments from the window's start, cut to it.
+        """Return the queries on their windows: times count from the start of the window and are clipped to it.
 
         A negative window has no moment: its row is without times.
         """

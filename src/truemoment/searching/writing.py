@@ -1,7 +1,7 @@
 """Writing an index: a part of a video at a time, so that whatever ends the work, the same command resumes it.
 
-One writer at a time. :meth:`IndexWriter.plan` lists what to do: a file that was only moved is there, one
-that was changed, or of which what is kept is damaged, is read again.
+There is one writer at a time. :meth:`IndexWriter.plan` lists what to do: a file that was only moved keeps its rows; one
+that was changed, or whose rows are damaged, is read again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from truemoment.searching.layout import (
 )
 
 NEW, OLD = ".new-", ".old-"
-"""How folders of videos begin that are to take a place, and that make place for a newer one."""
+"""Prefixes of the folder of a video that replaces another one, and of the folder that is replaced."""
 
 _ASIDE = re.compile(rf"\.(?:new|old)-{FOLDER_NAME}")
 _PARTS = re.compile(rf"({FOLDER_NAME})-[0-9a-f]{{12}}")
@@ -81,24 +81,23 @@ class VideoFile:
 
 @dataclass(frozen=True)
 class IndexPlan:
-    """What there is to do.
+    """The work of indexing some files.
 
     Parameters
     ----------
     new, changed
-        Videos to be read: those that are not there, and those that are there otherwise: the file is another one than
-        before, or it was damaged (then it may have been mended in a place that its identity is not made of), or what is
-        kept of it is.
+        Videos to read: those that the index does not have, and those whose file has changed, whose file was damaged (it
+        may have been mended where its identity does not show it), or whose rows in the index are damaged.
     unchanged
-        Videos that are there.
+        Videos that the index has.
     moved
-        Of these, how many lie elsewhere than before.
+        Number of unchanged videos whose file was moved.
     copies
-        Files that are the same as another one, which are left out.
+        Files with the content of another file, which are skipped.
     unreadable
-        Files that cannot be read at all, by name, and why.
+        Files that cannot be read, by name, and why.
     notes
-        What a person should know of videos that are to be read.
+        Notes on videos to read.
     """
 
     new: tuple[VideoFile, ...] = ()
@@ -111,12 +110,12 @@ class IndexPlan:
 
     @property
     def to_read(self) -> tuple[VideoFile, ...]:
-        """Videos to be read, those that are not there first."""
+        """Videos to read, new ones first."""
         return (*self.new, *self.changed)
 
 
 def list_videos(paths: Iterable[Path]) -> list[Path]:
-    """List video files: those named, and all in folders named, however deep, in order of their names."""
+    """List video files: the files among the paths, and all files in the folders among them, at any depth, by name."""
     files: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -126,7 +125,9 @@ def list_videos(paths: Iterable[Path]) -> list[Path]:
                 if file.suffix.lower() in VIDEO_SUFFIXES and not file.name.startswith(".") and is_file(file)
             ]
             if not inside:
-                raise MissingFileError(f"{path}: holds no video, expected files that end in {' '.join(VIDEO_SUFFIXES)}")
+                raise MissingFileError(
+                    f"{path}: contains no video, expected files that end in {' '.join(VIDEO_SUFFIXES)}"
+                )
             files += inside
         elif path.is_file():
             files.append(path)
@@ -138,12 +139,12 @@ def list_videos(paths: Iterable[Path]) -> list[Path]:
 class IndexWriter:
     """Writes an index, a part at a time; one writer at a time.
 
-    Use it as a context: an index that somebody else is writing is refused.
+    Use it as a context: an index that another process is writing is refused.
 
     Parameters
     ----------
     path
-        The folder, which is made if it is not there.
+        The folder, which is made if it does not exist.
     settings
         How the videos are read.
     """
@@ -156,11 +157,11 @@ class IndexWriter:
         self._is_new = False
 
     def _refuse_others(self) -> None:
-        """Refuse a folder of something else, one with links in it, and an index that was made otherwise."""
+        """Refuse a folder that is no index, one with links in it, and an index with other settings."""
         self.folder.refuse_links()
         if not is_index(self.folder):
             if self.path.exists() and not _is_only_begun(self.folder):
-                raise InputError("is there already and no index, expected a new folder", path=self.path)
+                raise InputError("exists already and is no index, expected a new folder", path=self.path)
             return
         made, ours = read_settings(self.folder), self.settings
         for name, was, now in (
@@ -186,7 +187,7 @@ class IndexWriter:
         return self
 
     def _begin(self) -> None:
-        """Make what is not there yet, and put right what a command that was broken off left."""
+        """Make missing folders, and repair what an interrupted command has left."""
         self._is_new = not is_index(self.folder)
         if self._is_new:
             write_json(self.folder / SETTINGS, self.settings, indent=1)
@@ -209,14 +210,14 @@ class IndexWriter:
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):
-            (self.folder / PARTS).rmdir()  # if nothing is left over
+            (self.folder / PARTS).rmdir()  # if it is empty
             if self._is_new:
-                (self.folder / VIDEOS).rmdir()  # if nothing came of it
+                (self.folder / VIDEOS).rmdir()  # if no video was indexed
                 (self.folder / SETTINGS).unlink()
         self._lock.close()
 
     def plan(self, paths: Sequence[Path]) -> IndexPlan:
-        """Hold video files against what is there; a file that was only moved is there."""
+        """Compare video files with the videos of the index; a file that was only moved is unchanged."""
         known, damaged = self._entries()
         by_identity = {about.identity: about for about in known.values()}
         by_path = {about.path: about for about in known.values()}
@@ -274,7 +275,7 @@ class IndexWriter:
         return known, damaged
 
     def kept_parts(self, video: VideoFile, part_rows: int, n_rows: int) -> set[int]:
-        """Numbers of the parts of a video of so many rows that are there and whole."""
+        """Return the numbers of the parts of a video of `n_rows` rows that are complete."""
         kept = set()
         for number, (file, length) in enumerate(self._part_files(video, part_rows, n_rows)):
             with contextlib.suppress(InputError, MissingFileError):
@@ -304,7 +305,7 @@ class IndexWriter:
         notes: Sequence[str] = (),
         stills: Collection[int] = (),
     ) -> VideoRecord:
-        """Put the parts of a video of so many rows together, and take the place of what was there of it.
+        """Join the parts of a video of `n_rows` rows, and replace its earlier rows.
 
         Parts whose numbers are `stills` are not kept: their rows are the last one of the part before.
         """
@@ -358,12 +359,12 @@ class IndexWriter:
                     folder.remove_tree()
 
     def _part_files(self, video: VideoFile, part_rows: int, n_rows: int) -> list[tuple[OwnPath, int]]:
-        """File of each part of a video of so many rows, and how many it must hold."""
+        """Return the file of each part of a video of `n_rows` rows, and the number of rows in it."""
         folder, starts = self._parts_of(video, part_rows), range(0, n_rows, part_rows)
         return [(folder / f"{k:06}.npy", min(part_rows, n_rows - start)) for k, start in enumerate(starts)]
 
     def _parts_of(self, video: VideoFile, part_rows: int) -> OwnPath:
-        """Where the parts of a video lie: its file, the encoder and the rows of a part are in the name."""
+        """Return the folder of the parts of a video; its name has the file, the encoder and the rows of a part."""
         words = [
             video.identity,
             self.settings.fingerprint,
@@ -380,7 +381,7 @@ class IndexWriter:
 
 
 def remove_index(path: Path) -> None:
-    """Remove an index, and its folder unless that holds anything else."""
+    """Remove an index, and its folder if that is empty then."""
     index = OwnPath(path)
     index.refuse_links()
     try:
@@ -389,20 +390,20 @@ def remove_index(path: Path) -> None:
                 for folder in videos.folders() if videos.is_dir() else ():
                     if _OWN_FOLDER.fullmatch(folder.name):
                         folder.remove_tree()
-                with contextlib.suppress(OSError):  # it does not exist, or holds something else
+                with contextlib.suppress(OSError):  # it does not exist, or contains something else
                     videos.rmdir()
             for file in (index / SETTINGS, index / MANIFEST, *(index / CODES).glob("*")):
                 file.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # there are none
+            with contextlib.suppress(OSError):  # the index has none
                 (index / CODES).rmdir()
-        with contextlib.suppress(OSError):  # it holds something else
+        with contextlib.suppress(OSError):  # it contains something else
             path.rmdir()
     except OSError as error:
         raise InputError(f"cannot be removed ({error.strerror})", path=path) from None
 
 
 def _is_only_begun(path: OwnPath) -> bool:
-    """Whether a folder holds no more than a command leaves that is ended before it has written how an index is made."""
+    """Whether a folder contains only what a command leaves that was interrupted before it wrote the settings."""
     if not path.is_dir():
         return False
     return all(
@@ -414,7 +415,7 @@ def _is_only_begun(path: OwnPath) -> bool:
 
 
 def _take_place(fresh: OwnPath, target: OwnPath) -> None:
-    """Put a folder that is complete in the place of another one, which goes."""
+    """Replace a folder by a complete one."""
     old = target.with_name(f"{OLD}{target.name}")
     try:
         if target.exists():
@@ -433,14 +434,14 @@ def _take_place(fresh: OwnPath, target: OwnPath) -> None:
 
 
 def _put_back(old: OwnPath) -> None:
-    """Give a folder that had to make place its name again, if nothing has taken the place."""
+    """Give a folder that was to be replaced its name again, if nothing has replaced it."""
     target = old.with_name(old.name.removeprefix(OLD))
     if old.exists() and not target.exists():
         old.rename(target)
 
 
 def _holds(path: Path, identity: str) -> bool:
-    """Whether a file is there and is the one that is known."""
+    """Whether a file exists and has an identity."""
     try:
         return is_file(path) and identity_of(path) == identity
     except TrueMomentError:
@@ -452,7 +453,7 @@ def _with_path(about: VideoRecord, path: Path) -> VideoRecord:
 
 
 def _new_name(path: Path, taken: set[str]) -> str:
-    """Name a video after its file; with the folders it lies in where another one is called so."""
+    """Name a video after its file; with its folders where another video has the same name."""
     path = Path(as_text(str(path)))
     parts = path.with_suffix("").parts
     for many in range(1, len(parts)):
@@ -463,7 +464,7 @@ def _new_name(path: Path, taken: set[str]) -> str:
 
 
 def _text_of(path: Path) -> str:
-    """Return a path as text that a file can hold."""
+    """Return a path as text; refuse one that is no UTF-8."""
     text = str(path)
     try:
         text.encode("utf-8")

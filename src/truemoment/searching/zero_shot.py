@@ -35,10 +35,10 @@ from truemoment.media.features.sentences import SentenceStore
 from truemoment.searching.scoring import join_frames, span_norms, span_scores
 
 SCORES_AT_ONCE = 1 << 23
-"""Scores held at a time, about (64 MiB): the sentences of a video are taken some at a time."""
+"""Approximate number of scores in memory (64 MiB); it sets how many sentences of a video are scored at a time."""
 
 SHOWN = 3
-"""Of videos without features so many are named."""
+"""Number of videos without features that an error names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class ZeroShot:
     nms
         IoU above which the lower-ranked of two answers goes.
     name
-        What to call it in reports.
+        Its name in reports.
     device
         Where scores are computed, as PyTorch calls it ("cpu", "cuda"); None for NumPy.
     track
@@ -91,7 +91,7 @@ class ZeroShot:
     track: Callable[[list[tuple[str, float]]], Iterable[tuple[str, float]]] = list
 
     def __post_init__(self) -> None:
-        """Refuse what does not go together."""
+        """Refuse an NMS threshold out of range, and features at another rate than the proposals."""
         if not 0 <= self.nms <= 1:
             raise UsageError(f"got an IoU of {self.nms:g} for non-maximum suppression, expected 0 to 1")
         if isinstance(self.proposals, FrameProposals) and self.frames.fps not in (None, self.proposals.fps):
@@ -145,7 +145,7 @@ class ZeroShot:
         return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
 
     def _best(self, frames: Frames, wanted: Frames, spans: CandidateSpans, top: int) -> Iterator[tuple[Ints, Floats]]:
-        """For each sentence (S, D) the numbers and scores of the candidates that are kept, best first."""
+        """Yield for each sentence (S, D) the numbers and scores of the candidates that are kept, best first."""
         means, first, end = join_frames(frames, spans.first, spans.end)
         placed, spoken, first, end = map(self._place, (means, wanted, first, end))
         norms = span_norms(placed, first, end)
@@ -170,10 +170,10 @@ class ZeroShot:
             raise UsageError(f"device {self.device!r} cannot be used ({str(error).splitlines()[0]})") from None
 
     def _frames(self, video_id: str) -> Frames:
-        """Frame vectors of a video (F, D), of finite numbers."""
+        """Return the frame vectors of a video (F, D); refuse numbers that are not finite."""
         frames = self.frames[video_id]
         if wrong := count_not_finite(frames):
-            problem = f"video {video_id!r}: {wrong} of {len(frames)} rows hold numbers that are not finite"
+            problem = f"video {video_id!r}: {wrong} of {len(frames)} rows contain numbers that are not finite"
             raise InputError(problem, path=self.frames.name)
         if not frames.any():
             problem = f"video {video_id!r}: all {len(frames)} rows are 0, so that no moment is nearer than another"
@@ -181,7 +181,7 @@ class ZeroShot:
         return frames
 
     def _vectors(self, queries: Queries) -> Frames:
-        """Sentence vectors (Q, D), of finite numbers and as wide as the frames'."""
+        """Return the sentence vectors (Q, D); refuse numbers that are not finite, and another width."""
         vectors = self.sentences.vectors(queries)
         if len(queries) and vectors.shape[1] != self.frames.n_dimensions:
             raise InputError(
@@ -190,7 +190,7 @@ class ZeroShot:
                 path=self.sentences.name,
             )
         if wrong := count_not_finite(vectors):
-            problem = f"{wrong} of {len(vectors)} sentence vectors hold numbers that are not finite"
+            problem = f"{wrong} of {len(vectors)} sentence vectors contain numbers that are not finite"
             raise InputError(problem, path=self.sentences.name)
         if not (defined := vectors.any(axis=1)).all():
             problem = f"{int((~defined).sum())} of {len(vectors)} sentence vectors are 0, that of query "

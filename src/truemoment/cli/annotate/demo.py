@@ -22,7 +22,7 @@ PER_VIDEO = 2
 
 
 def render_demo(out: Path, seed: int, *, show: bool) -> None:
-    """Render the videos of the demo, and write its queries; what is there is kept."""
+    """Render the videos of the demo, and write its queries; existing ones are kept."""
     import numpy as np
 
     from truemoment.base.records import Annotations

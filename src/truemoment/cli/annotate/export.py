@@ -20,12 +20,14 @@ class StudyExportRequest(Request):
 
     study: Path = argument(metavar="STUDY")
     out: Path = option("Output folder.", name="-o", metavar="DIR", required=True)
-    moments: Literal["all", "longest", "hull"] = option("What becomes of several moments of one answer.", "all")
+    moments: Literal["all", "longest", "hull"] = option(
+        "Moments of an answer that are written: all, the longest, or their hull.", "all"
+    )
     order: Literal["file", "random"] | None = option(
         "Order of a video's queries: random, with new ids that do not reveal that of the source; or as in the "
         "source, with its ids. [default: random; file if queries had moments before]"
     )
-    quiet: bool = option("No list of what was written.", False)
+    quiet: bool = option("Do not list the written files.", False)
 
 
 @binder.command("export")

@@ -23,12 +23,14 @@ class NewRequest(Request):
 
     study: Path = argument(metavar="STUDY")
     videos: Path = option("Folder of video files, named by video id.", metavar="DIR", required=True)
-    task: Literal["mark", "verify"] = option("Mark moments, or judge them.", "mark")
+    task: Literal["mark", "verify"] = option("Whether people mark moments, or judge them.", "mark")
     queries: int | None = number("Number of queries, drawn by lot. [default: all]", None, 1)
-    only: Path | None = option("Take only these queries: JSON Lines with query_id.", metavar="FILE")
+    only: Path | None = option("Use only these queries: JSON Lines with query_id.", metavar="FILE")
     per_query: int = number("Number of answers per query, each by another person.", 5, 1, 100)
-    people: int = number("Number of people that queries are dealt to.", 20, 1, 200)
-    open_study: bool = option("Deal nothing: whoever comes gets the next query.", False, name="--open")
+    people: int = number("Number of people who get queries.", 20, 1, 200)
+    open_study: bool = option(
+        "Deal no queries: each person who opens the page gets the next one.", False, name="--open"
+    )
     seed: int = seed("the deal, the orders and the controls")
     gold: Path | None = option("Queries with agreed moments (JSON Lines), as controls and practice.", metavar="FILE")
     controls: str = option(
@@ -42,7 +44,7 @@ class NewRequest(Request):
         "Whether a moment must be played before it is submitted.", "required"
     )
     sound: Literal["on", "off"] = option("Play the sound.", "on")
-    instructions: Path | None = option("What people read first, Markdown.", metavar="FILE")
+    instructions: Path | None = option("Instructions that people read first, Markdown.", metavar="FILE")
     lang: str = option(
         "Language of the sentences, e.g. en or ar, for screen readers and fonts.", "", metavar="TAG", show=False
     )

@@ -33,9 +33,9 @@ def command(request: PeopleRequest) -> None:
     """Change the people of STUDY, which must not be served meanwhile (the owner's page has the same actions).
 
     \b
-    add N         adds N people and deals them what is missing
-    list          shows everybody
-    replace NAME  revokes a person; a new one gets what was not done
+    add N         adds N people and deals them the missing answers
+    list          shows all people
+    replace NAME  revokes a person; a new one gets the remaining tasks
     revoke NAME   ends a person's link; answers stay
     link NAME     makes a new link; the old one ends
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"

@@ -14,7 +14,7 @@ from truemoment.cli.serving import ServingOptions
 
 
 def make_home_study(queries: Path, videos: Path, study: Path, *, title: str = "", lang: str = "") -> None:
-    """Make the study of one person, or keep the one that is there."""
+    """Make the study of one person, or keep an existing one."""
     from truemoment.web.annotating.creation import new_study
     from truemoment.web.annotating.plan import StudyPlan
     from truemoment.web.annotating.queries import read_queries

@@ -18,7 +18,7 @@ class ExportRequest(Request):
     collection: Path = argument(metavar="OUT")
     out: NewFolder[Path] = option("New folder.", name="-o --out", metavar="DIR", required=True)
     without: Literal["sentences"] | None = option(
-        "Leave out what is protected: identities, times, counts and the card remain."
+        "Leave out protected text; identities, times, counts and the card remain."
     )
     quiet: bool = option("Print nothing.", False)
 
@@ -27,7 +27,7 @@ class ExportRequest(Request):
 def command(request: ExportRequest) -> None:
     """Copy a collection's annotations, splits and card into a new folder.
 
-    With --without sentences the folder has what may be passed on: identities of files, times, counts
+    With --without sentences the folder may be passed on: it has identities of files, times, counts
     and the card.
 
     \b
@@ -37,8 +37,8 @@ def command(request: ExportRequest) -> None:
 
     refuse_folder(request.out)
 
-    def tell(names: list[str]) -> None:
+    def report_files(names: list[str]) -> None:
         if not request.quiet:
             say(f"{request.out}: {', '.join(names)}")
 
-    export_collection(request.collection, request.out, with_sentences=request.without is None, on_complete=tell)
+    export_collection(request.collection, request.out, with_sentences=request.without is None, on_complete=report_files)

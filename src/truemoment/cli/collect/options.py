@@ -60,7 +60,7 @@ class Films(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class SpeechOptions(Request):
-    """What hears the words."""
+    """How words are recognised."""
 
     HEADING = "Speech"
 
@@ -68,8 +68,12 @@ class SpeechOptions(Request):
         "whisper:FOLDER[,beam=5,compute=int8], vosk:FOLDER, transcript:FILE or tones.", metavar="ENGINE"
     )
     language: str = option("Language that is spoken.", "en", metavar="CODE")
-    hear: Literal["narrator", "track"] = option("Hear only where the narrator speaks, or all of the track.", "narrator")
-    transcript_times: Literal["track", "film"] = option("What the times of a transcript count on.", "track")
+    hear: Literal["narrator", "track"] = option(
+        "Recognise speech only where the narrator speaks, or in all of the track.", "narrator"
+    )
+    transcript_times: Literal["track", "film"] = option(
+        "Time axis of a transcript: that of the track, or of the film.", "track"
+    )
     punctuation: In[Path | None] = option("Token classifier that adds punctuation.", metavar="FOLDER")
     pause_s: float = option("Pause that ends a sentence. [default: 0.8]", 0.8, metavar="S", show=False)
 
@@ -102,8 +106,8 @@ class SentenceRules(Request):
         "Seconds that a sentence may share with a cue of speech. [default: 0]", 0.0, metavar="S", show=False
     )
     subtitle_fps: float | None = option("Frames per second of MicroDVD subtitles.", metavar="F")
-    fit_subtitles: bool = option("Move subtitles to where they fit the voices of the film.", False)
-    keep_all: bool = option("Keep all sentences where nothing separates them from dialogue.", False)
+    fit_subtitles: bool = option("Shift subtitles to fit the voices of the film.", False)
+    keep_all: bool = option("Keep all sentences if no rule can separate them from dialogue.", False)
     names: Literal["keep", "someone", "both"] = option("Keep names, write SOMEONE, or store both.", "both")
     cast: In[Path | None] = option("Cast list: a name a line.", metavar="FILE")
     skip_opening_s: float = option(

@@ -101,7 +101,7 @@ def index_with_progress(
 
 @contextlib.contextmanager
 def _progress_of_videos(*, show: bool) -> Iterator[Progress]:
-    """Show which video is at work, how far all is, and the time left, if somebody sees it."""
+    """Show the current video, the progress and the time left."""
     from truemoment.searching.building import ignore_progress
 
     if not show:

@@ -49,7 +49,9 @@ class FrameOptions(Request):
     HEADING = "Videos"
 
     videos: Path | None = option("Folder of videos, VIDEO.mp4 etc.", metavar="DIR")
-    on_missing_video: Literal["refuse", "skip"] = option("What to do with videos without a file.", "refuse")
+    on_missing_video: Literal["refuse", "skip"] = option(
+        "Whether videos without a file are refused or skipped.", "refuse"
+    )
     fps: float | None = option("Frames per second of video. [default: 1]", metavar="F")
     n_frames: int | None = option("Frames per video, in place of --fps.", name="--frames", metavar="N")
     longest_side: int = option("Longest side of a frame.", 448, metavar="PX", rare=True)

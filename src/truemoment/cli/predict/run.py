@@ -22,7 +22,7 @@ class PredictRun(PredictionFile, Data):
     """A trained run, and the queries that it predicts."""
 
     run: InRun[Path] = argument(metavar="RUN")
-    features: In[str | None] = option("Features in place of those it was trained on.", metavar="SOURCE")
+    features: In[str | None] = option("Features in place of those of the training.", metavar="SOURCE")
     change: str | None = option("Change the videos: shuffled, reversed, frozen or other-video.", metavar="WAY")
     chunk_s: float | None = option(
         "Cut the videos into chunks of S seconds; times count from the start of a chunk.",
@@ -31,7 +31,7 @@ class PredictRun(PredictionFile, Data):
         rare=True,
     )
     first_look: int | None = number(
-        "Compare a query with the K windows of its film with the frame most like it, for a run on films; 0 for all. "
+        "Number of windows of a film in which a query is searched: those with the frames most like it; 0 for all. "
         "[default: as the recipe]",
         None,
         0,

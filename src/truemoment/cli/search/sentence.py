@@ -125,7 +125,7 @@ def command(
         if not lines:
             _deliver_with_files(find_moments(session, request.query), session, files, output)
             return
-        session.load()  # somebody who types should wait before the first sentence, and not after each
+        session.load()  # so that a user waits once, before the first sentence
         for sentence in _lines(quiet=output.quiet):
             result = find_moments(session, sentence)
             say(f"\n{sentence}")
@@ -175,7 +175,7 @@ def _note_places(pictures: Pictures, result: FoundMoments, output: Output) -> No
 
 
 def _lines(*, quiet: bool) -> Iterator[str]:
-    """Read sentences from standard input, as they come; a prompt is shown to somebody who types."""
+    """Read sentences from standard input, as they come, with a prompt on a terminal."""
     typed = sys.stdin.isatty() and not quiet
     for line_number in itertools.count(1):
         if typed:

@@ -50,7 +50,7 @@ class Clips:
 
     @property
     def n_same_text(self) -> int:
-        """Number of texts whose sentence stands verbatim with another clip too."""
+        """Number of texts whose sentence is also that of another clip."""
         sentence, clips = numbers_of(self.sentence), self.clip_of
         pairs = np.unique(np.stack([sentence, clips]), axis=1)
         copies = np.bincount(pairs[0], minlength=int(sentence.max(initial=-1)) + 1)

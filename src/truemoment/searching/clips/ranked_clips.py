@@ -1,4 +1,4 @@
-"""Ranked clips: from features and sentence vectors of a split, or from somebody's similarities."""
+"""Ranked clips: from features and sentence vectors of a split, or from a file of similarities."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class RankedClips:
     source
         What the similarities come from, as (label, words).
     clips
-        The clips; None for somebody's similarities.
+        The clips; None for a file of similarities.
     n_short
         Number of clips shorter than a frame.
     """

@@ -73,7 +73,7 @@ def _notes(ranked: RankedClips) -> list[str]:
     if ranked.clips is not None:
         if same := ranked.clips.n_same_text:
             notes.append(
-                f"{counted(same, 'text')} stand verbatim with another clip too; each counts as wrong for the other"
+                f"{counted(same, 'text')} are identical to a text of another clip; each counts as wrong for the other"
             )
         if overlapping := int(ranked.clips.overlapping.sum()):
             notes.append(f"{counted(overlapping, 'clip')} overlap another clip with an IoU above 0.5")

@@ -1,4 +1,4 @@
-"""Somebody's similarities: an NPZ file with a matrix of texts by clips, or with vectors of both.
+"""Files of similarities: an NPZ file with a matrix of texts by clips, or with vectors of both.
 
 ===============  ===========  ======================================================================================
 ``similarity``   (T, N)       similarities of texts and clips, floating point

@@ -67,7 +67,7 @@ def export_text(moments: Sequence[ExportedMoment], ending: str, *, names_only: b
     Raises
     ------
     UsageError
-        If the format cannot hold them: several videos in subtitles, a variable or a second frame rate in a timeline.
+        If the format cannot represent them: several videos in subtitles, a variable or several rates in a timeline.
     MissingPackageError
         If a library is not installed.
     """

@@ -29,7 +29,7 @@ RATES = tuple(
         "10",
     )
 )
-"""Nominal rates; the clock of many files is too coarse to tell 30000/1001 from 29.97."""
+"""Nominal rates; the clock of many files is too coarse to distinguish 30000/1001 from 29.97."""
 
 SMPTE = tuple(Fraction(rate) for rate in ("24000/1001", "24", "25", "30000/1001", "30", "48", "50", "60000/1001", "60"))
 """Rates that have time codes."""

@@ -1,6 +1,6 @@
 """Editing timelines: ``.otio``, ``.edl`` (CMX 3600) and ``.xml`` (Final Cut 7, Premiere, Resolve); ``.fcpxml``.
 
-OpenTimelineIO makes the first three. Clips stand one after the other, in order of rank. Names are one line of printable
+OpenTimelineIO makes the first three. Clips follow each other in order of rank. Names are one line of printable
 characters, since the adapter of EDL writes line ends as they are, and reels are R001, R002 and so on, since it cuts
 names to 8 characters.
 """
@@ -189,5 +189,5 @@ def _seconds(frames: int, rate: Fraction) -> str:
 
 
 def _xml_text(text: str) -> str:
-    """Return a text without characters that XML cannot hold."""
+    """Return a text without characters that XML does not allow."""
     return "".join(c if c.isprintable() else " " for c in text)
