@@ -8,9 +8,9 @@ import numpy as np
 
 from truemoment.base.records import as_strings
 from truemoment.searching.clips.measures import DEFAULT_MEASURES, parse_retrieval_measures
-from truemoment.searching.clips.pooling import unit
 from truemoment.searching.clips.ranking import Similarities
 from truemoment.searching.clips.results import evaluate_retrieval
+from truemoment.searching.unit_vectors import unit
 
 
 def main(n: int) -> None:

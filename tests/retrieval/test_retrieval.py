@@ -17,10 +17,11 @@ from truemoment.searching.clips.chance import chance
 from truemoment.searching.clips.clip_frames import thin_rows
 from truemoment.searching.clips.clips import clips_of
 from truemoment.searching.clips.measures import parse_retrieval_measures, ranks, recall_of_each
-from truemoment.searching.clips.pooling import pooled_clips, unit
+from truemoment.searching.clips.pooling import pooled_clips
 from truemoment.searching.clips.ranking import RightPlaces, Similarities, places_both_ways
 from truemoment.searching.clips.results import evaluate_retrieval
 from truemoment.searching.clips.similarity_file import read_similarities, write_similarities
+from truemoment.searching.unit_vectors import unit
 from truemoment.worlds import FilmSettings, make_films
 
 MEASURES = parse_retrieval_measures("t2c:R@1; t2c:R@3; t2c:MdR; t2c:MnR; t2c:MRR; c2t:R@1; c2t:R@3; c2t:MdR; c2t:MnR")

@@ -17,6 +17,7 @@ from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.outputs import floors_cache, say, status_line
 from truemoment.cli.parts import Output, PageOutput
+from truemoment.cli.threads import threads_of_workers
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, read_seeds, trial_lines
 from truemoment.data.datasets.source import files_of
 from truemoment.studies.request import data_dir
@@ -88,14 +89,6 @@ class BenchRequest(Request):
             raise UsageError(f"--features {self.features}: expected --perception Q for simulated features")
         return self.features
 
-    def threads_each(self) -> int:
-        """Return the threads of each process."""
-        from truemoment.studies.meta.workers import available_cores
-
-        if self.engine == "ray":
-            return self.threads or 1  # Ray gives a core to each
-        return self.threads or max(1, available_cores() // (self.workers or 1))
-
     def end_time(self) -> float | None:
         """Return the time at which training ends; None for no end."""
         return None if self.budget_hours is None else time.time() + 3600 * self.budget_hours
@@ -154,9 +147,8 @@ def command(request: BenchRequest, page: PageOutput, output: Output) -> None:
     with trial_lines(
         n_missing, "runs", lambda outcome: f"{outcome.trial.method}, seed {outcome.trial.seed}", table.headline, output
     ) as on_trial:
-        for outcome in bench.train(
-            workers=request.workers, engine=request.engine, threads=request.threads_each(), until=until
-        ):
+        threads = request.threads or threads_of_workers(request.engine, request.workers)
+        for outcome in bench.train(workers=request.workers, engine=request.engine, threads=threads, until=until):
             on_trial(outcome)
             if request.results is not None:
                 keep(request.results, outcome.rows)

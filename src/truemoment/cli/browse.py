@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from truemoment.base.boundary.text import printable
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.outputs import say, status_line
 from truemoment.cli.parts import Threads
 from truemoment.cli.search.page import serve_search
 from truemoment.cli.serving import PageServing, SearchPageOptions, ServingOptions, cache_folder, serve_links
-from truemoment.data.named_file import NamedFile
+from truemoment.data.named_file import file_by_system
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.studies.request import Data, Fitting, ReadingPredictions, path_of
 
@@ -97,7 +97,9 @@ def command(
         serve_search(Index(Path(request.predictions[0])), EncoderOptions(), serving, search_page)
         return
     _refuse_of_search()
-    files = named_files(request.predictions)
+    files = list(file_by_system(request.predictions).items())
+    if missing := [path for _, path in files if not os.path.exists(path)]:  # noqa: PTH110 - a name may be too long
+        raise MissingFileError(f"{missing[0]}: no such file or index")
     from truemoment.web.browsing.looking import look_at
 
     with status_line(show=True) as on_status:
@@ -116,22 +118,6 @@ def command(
         )
     show_counts(looked)
     serve_looking(looked, looking, serving, search_page, first=files[0][1], data_words=data.source.words())
-
-
-def named_files(words: Sequence[str]) -> list[tuple[str, Path]]:
-    """Read the arguments, FILE or NAME=FILE, a method each."""
-    paths: dict[str, Path] = {}
-    for named in map(NamedFile.read, words):
-        if named.name in paths:
-            raise UsageError(
-                f"{paths[named.name]} and {named.path} would both have the name {named.name!r}; give NAME=FILE"
-            )
-        if not os.path.exists(named.path):  # noqa: PTH110 - pathlib raises at a name that is too long
-            from truemoment.base.errors import MissingFileError
-
-            raise MissingFileError(f"{named.path}: no such file or index")
-        paths[named.name] = named.path
-    return list(paths.items())
 
 
 def show_counts(looked: AnswerColumns) -> None:

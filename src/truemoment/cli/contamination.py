@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,10 +11,10 @@ from truemoment.base.records import Annotations
 from truemoment.base.request import In, InDataset, Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, suggest
-from truemoment.cli.humans import file_by_system
 from truemoment.cli.outputs import refuse_files, refuse_outputs, say
 from truemoment.cli.parts import Output, PageOutput
 from truemoment.data.datasets.source import AnnotationSource
+from truemoment.data.named_file import file_by_system
 from truemoment.studies.request import MappedData, ReadingPredictions, Testing
 
 
@@ -121,12 +121,6 @@ def _write_probes(data: AnnotationSource, folder: Path, seed: int, output: Outpu
             write(OwnPath(folder) / paths[name].name, [probe])
     if not output.quiet:
         say(f"probes: {', '.join(map(str, paths.values()))}")
-    suggest(
-        "predict the queries of each file with your model, then:",
-        ["truemoment", "contamination", "PREDICTIONS", *data.words(), *_probe_words(PROBES)],
-        output,
-    )
-
-
-def _probe_words(names: Iterable[str]) -> list[str]:
-    return [word for name in names for word in ("--probe", f"{name}=PREDICTIONS-{name}")]
+    given = [word for name in PROBES for word in ("--probe", f"{name}=PREDICTIONS-{name}")]
+    words = ["truemoment", "contamination", "PREDICTIONS", *data.words(), *given]
+    suggest("predict the queries of each file with your model, then:", words, output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,4 @@ def _videos(folder: Path, seed: int, on_status: Any) -> Any:  # noqa: ANN401 - a
         on_status(f"rendering {name}.mp4")
         rng = np.random.default_rng([seed, number])
         parts.append(render_video(folder / f"{name}.mp4", rng, MINUTES, height=180, width=240, n_events=EVENTS))
-    columns: dict[str, Any] = {
-        column: np.concatenate([getattr(part, column) for part in parts])
-        for column in ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
-    }
-    return Annotations(**columns, dataset="demo", split="demo")
+    return replace(Annotations.joined(parts, split="demo"), dataset="demo")

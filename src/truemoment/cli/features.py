@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 from truemoment.base.request import In, NewFolder, Out, Request, argument, option, seed
 from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.delivery import deliver
+from truemoment.cli.outputs import progress_bar
 from truemoment.cli.parts import Output
 from truemoment.studies.request import Data
 
@@ -63,9 +63,8 @@ def command(request: FeaturesRequest, data: Data) -> None:
     reference = data.source.read() if given else None
     name = path if path.exists() else request.source
     store = open_features(name, dataset=data.dataset, data_dir=data.source.data_dir, seed=request.seed, fps=request.fps)
-    alignment = (
-        None if reference is None else check(store, reference, progress=_progress_bar("reading", show=output.progress))
-    )
+    track = progress_bar("reading", "video", show=output.progress)
+    alignment = None if reference is None else check(store, reference, progress=track)
     share = None if reference is None else _interval_share(store, reference)
     checked = reports.CheckedFeatures(
         store=store,
@@ -80,18 +79,9 @@ def command(request: FeaturesRequest, data: Data) -> None:
     if request.out is None:
         report_features()
     else:  # where nothing can be printed, there is no folder, which the same command would refuse
-        bar = _progress_bar("writing", show=output.progress)
+        bar = progress_bar("writing", "video", show=output.progress)
         write_store(request.out, store, dtype=request.dtype, progress=bar, on_complete=report_features)
     click.get_current_context().exit(0 if alignment is None or alignment.complete else EXIT_CHECK_FAILED)
-
-
-def _progress_bar(what: str, *, show: bool) -> Callable[[list[str]], Iterable[str]]:
-    """Return what goes through videos, with a progress bar if `show`."""
-    if not show:
-        return iter
-    from tqdm import tqdm
-
-    return partial(tqdm, desc=what, unit="video", leave=False)
 
 
 def _interval_share(store: FeatureStore, reference: Annotations) -> float | None:

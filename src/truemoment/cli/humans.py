@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,21 +14,8 @@ from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.parts import Output, PageOutput
 from truemoment.data.datasets.source import AnnotationSource
-from truemoment.data.named_file import NamedFile
+from truemoment.data.named_file import file_by_system
 from truemoment.studies.request import MappedData, Measuring, ReadingPredictions, Testing
-
-
-def file_by_system(words: Sequence[str]) -> dict[str, Path]:
-    """Read the arguments, FILE or NAME=FILE: the file of each system."""
-    files: dict[str, Path] = {}
-    for named in map(NamedFile.read, words):
-        if named.name in files:
-            raise UsageError(
-                f"{files[named.name]} and {named.path} would both have the name {named.name!r}; give NAME=FILE, a name "
-                "each"
-            )
-        files[named.name] = named.path
-    return files
 
 
 @dataclass(frozen=True, kw_only=True)

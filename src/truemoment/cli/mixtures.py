@@ -17,6 +17,7 @@ from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.outputs import say, status_line
 from truemoment.cli.parts import Learning, Output, PageOutput, Workers
+from truemoment.cli.threads import threads_of_workers
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, trial_lines
 
 if TYPE_CHECKING:
@@ -73,7 +74,6 @@ def command(request: MixturesRequest, learning: Learning, processes: Workers, pa
     from truemoment.learning.training.recipes import read_recipe
     from truemoment.learning.training.results import keep
     from truemoment.learning.training.run import RunSources
-    from truemoment.studies.meta.workers import available_cores
 
     # Mistakes in the options are reported before files are read.
     loaded = with_sources(read_recipe(request.recipe, learning.changes), read_mix(request.mix))
@@ -99,13 +99,11 @@ def command(request: MixturesRequest, learning: Learning, processes: Workers, pa
         n_finished, n_missing = study.start()
     if n_finished and not output.quiet:
         say(f"{n_finished} of {n_finished + n_missing} runs are finished already", err=True)
-    each = request.threads or (
-        1 if processes.engine == "ray" else max(1, available_cores() // (processes.workers or 1))
-    )
+    threads = request.threads or threads_of_workers(processes.engine, processes.workers)
     with trial_lines(
         n_missing, "runs", lambda outcome: f"{outcome.trial.method}, seed {outcome.trial.seed}", names[0], output
     ) as line:
-        for outcome in study.train(workers=processes.workers, engine=processes.engine, threads=each):
+        for outcome in study.train(workers=processes.workers, engine=processes.engine, threads=threads):
             line(outcome)
             if request.results is not None:
                 keep(request.results, outcome.rows)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from truemoment.base.request import In, InRun, Out, Request, argument, number, option, seed
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
+from truemoment.cli.outputs import progress_bar
 from truemoment.cli.parts import ModelThreads, Output
 from truemoment.studies.request import MappedData
 
@@ -59,19 +59,13 @@ def command(request: RetrieveRequest, data: MappedData, _threads: ModelThreads, 
         seed=request.seed,
         save=request.save_similarities,
     )
-    shown = _with_bar if output.progress else list
+    track = progress_bar("videos", "video", show=output.progress)
     if request.model is not None:
         from truemoment.learning.training.ranking import rank_with_run
 
-        ranked = rank_with_run(request.model, str(request.source), request.sentences, data.source, choices, track=shown)
+        ranked = rank_with_run(request.model, str(request.source), request.sentences, data.source, choices, track=track)
     elif request.sentences is None:
         ranked = rank_similarities(request.source, choices)
     else:
-        ranked = rank_features(request.source, request.sentences, data.source, choices, shown)
+        ranked = rank_features(request.source, request.sentences, data.source, choices, track)
     deliver(reports.report(ranked), lambda: reports.document(ranked), output)
-
-
-def _with_bar(videos: list[str]) -> Iterable[str]:
-    from tqdm import tqdm
-
-    return tqdm(videos, desc="videos", leave=False)

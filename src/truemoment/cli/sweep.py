@@ -16,6 +16,7 @@ from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.outputs import floors_cache, say, status_line
 from truemoment.cli.parts import Output, PageOutput
+from truemoment.cli.threads import threads_of_workers
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, read_seeds, trial_lines
 from truemoment.studies.request import data_dir
 
@@ -72,14 +73,6 @@ class SweepRequest(Request):
         world = None if self.world_text is None else read_world(self.world_text, grid.dial)
         return SweepData(grid, self.dataset, self.data_dir, world, each_seed=self.world_seeds == "each")
 
-    def threads_each(self) -> int:
-        """Return the threads of each process."""
-        from truemoment.studies.meta.workers import available_cores
-
-        if self.engine == "ray":
-            return self.threads or 1  # Ray gives a core to each
-        return self.threads or max(1, available_cores() // (self.jobs or 1))
-
     def inputs(self) -> list[Path]:
         """Return the recipes, and the finished cells and worlds."""
         own = [Path(text) for text in self.recipes if text.lower().endswith((".yaml", ".yml"))]
@@ -119,7 +112,8 @@ def command(request: SweepRequest, output: Output) -> None:
     if n_finished and not output.quiet:
         say(f"{n_finished} of {n_finished + n_missing} cells are finished already", err=True)
     with trial_lines(n_missing, "cells", lambda outcome: _name(outcome, grid.dial), shown, output) as on_cell:
-        for outcome in sweep.train(request.jobs, request.threads_each(), request.engine):
+        threads = request.threads or threads_of_workers(request.engine, request.jobs)
+        for outcome in sweep.train(request.jobs, threads, request.engine):
             on_cell(outcome)
     result = sweep.result()
     if request.results is not None:

@@ -38,3 +38,10 @@ def limited_threads(number: int | None, default: int | None = None) -> Iterator[
             os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
         if torch is not None and torch_before is not None:
             torch.set_num_threads(torch_before)
+
+
+def threads_of_workers(engine: str, workers: int | None) -> int:
+    """Return the default number of threads of each worker: the cores, divided; 1 on Ray, which gives each a core."""
+    from truemoment.studies.meta.workers import available_cores
+
+    return 1 if engine == "ray" else max(1, available_cores() // (workers or 1))

@@ -23,7 +23,7 @@ import numpy as np
 
 from truemoment.base.intervals import Bools, Floats
 from truemoment.media.features.base import Frames
-from truemoment.searching.clips.pooling import unit
+from truemoment.searching.unit_vectors import unit
 
 SPANS_S = tuple(15.0 * k for k in range(1, 11))
 """Distances from the nominal place that are searched, one after the other."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,3 +50,16 @@ class NamedFile:
     def own_name(path: Path) -> str:
         """Return the name of a method whose file has no given name."""
         return path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
+
+
+def file_by_system(words: Sequence[str]) -> dict[str, Path]:
+    """Read FILE or NAME=FILE of each system; refuse two files of one name."""
+    files: dict[str, Path] = {}
+    for named in map(NamedFile.read, words):
+        if named.name in files:
+            raise UsageError(
+                f"{files[named.name]} and {named.path} would both have the name {named.name!r}; give NAME=FILE, a name "
+                "each"
+            )
+        files[named.name] = named.path
+    return files

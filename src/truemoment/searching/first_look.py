@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from truemoment.base.intervals import Bools, Ints
 from truemoment.base.records import Annotations, Queries
 from truemoment.media.features.base import FeatureStore, Frames
 from truemoment.media.features.sentences import SentenceStore
+from truemoment.searching.unit_vectors import unit
 from truemoment.searching.windows import LongVideo, Window, Windows
 
 
@@ -82,16 +83,9 @@ def window_scores(rows: Frames, vectors: Frames, windows: Sequence[Window]) -> n
     windows
         W windows.
     """
-    cosine = _unit(vectors) @ _unit(rows).T
+    cosine = unit(vectors) @ unit(rows).T
     best = [cosine[:, window.first : window.end].max(axis=1, initial=-1.0) for window in windows]
     return np.stack(best, axis=1)
-
-
-def _unit(rows: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """Return rows of length 1; a row of zeros stays."""
-    rows = np.asarray(rows, dtype=np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
 @dataclass(frozen=True)

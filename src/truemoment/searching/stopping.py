@@ -33,6 +33,7 @@ from truemoment.searching.index import Index
 from truemoment.searching.layout import SETTINGS, Calibration
 from truemoment.searching.outstanding import Background
 from truemoment.searching.retrieval import NMS, BestMoments, FoundMoment, checked_vectors
+from truemoment.searching.unit_vectors import unit
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
 
 QUANTILE = 0.99
@@ -101,7 +102,7 @@ def search_until(
     if most < 1 or top < 1:
         raise UsageError(f"got top={top} and {most} videos at most, expected 1 or more")
     vectors = checked_vectors(index, sentence_vectors)
-    ranked = first_stage.rank_videos(_unit(vectors), most + 1)
+    ranked = first_stage.rank_videos(unit(vectors), most + 1)
     best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, around=around)
     ended: dict[int, tuple[int, Reason]] = {}
     for n_scored in range(most + 1):
@@ -165,11 +166,11 @@ def calibrate(
     names = sorted(index)
     drawn = np.random.default_rng(seed).permutation(len(names))[:n_videos]
     some = [names[number] for number in np.sort(drawn).tolist()]
-    best, unit = BestMoments(index, vectors, top, apart_s=apart_s), _unit(vectors)
+    best, directions = BestMoments(index, vectors, top, apart_s=apart_s), unit(vectors)
     pieces: dict[str, Floats] = {}
     for name in track(some):
         best.score(name, range(len(vectors)))
-        pieces[name] = np.asarray((unit @ index.pieces(name).astype(np.float32).T).max(axis=1), dtype=np.float64)
+        pieces[name] = np.asarray((directions @ index.pieces(name).astype(np.float32).T).max(axis=1), dtype=np.float64)
     needed = [
         max((moments[-1].score - pieces[moment.video_id][s] for moment in moments), default=0.0)
         for s, moments in enumerate(best.by_sentence)
@@ -183,12 +184,6 @@ def calibrate(
         sentences=sentences,
         seed=seed,
     )
-
-
-def _unit(vectors: Frames) -> Frames:
-    """Return vectors of length 1; a vector of zeros stays."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
 def write_calibration(path: Path, calibration: Calibration) -> None:

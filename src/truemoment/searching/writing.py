@@ -243,7 +243,8 @@ class IndexWriter:
                 is_changed = about.notes or folder_name(about.video_id) in damaged
                 (changed if is_changed else unchanged).append(VideoFile(about.video_id, path, identity))
                 if about.path != str(path) and not _holds(Path(about.path), identity):
-                    self._write_about(self.folder / VIDEOS / folder_name(about.video_id), _with_path(about, path))
+                    moved_about = msgspec.structs.replace(about, path=_text_of(path))
+                    self._write_about(self.folder / VIDEOS / folder_name(about.video_id), moved_about)
                     moved += not is_changed
             elif (about := by_path.get(str(path))) and about.identity not in seen:
                 changed.append(VideoFile(about.video_id, path, identity))
@@ -446,10 +447,6 @@ def _holds(path: Path, identity: str) -> bool:
         return is_file(path) and identity_of(path) == identity
     except TrueMomentError:
         return False
-
-
-def _with_path(about: VideoRecord, path: Path) -> VideoRecord:
-    return msgspec.structs.replace(about, path=_text_of(path))
 
 
 def _new_name(path: Path, taken: set[str]) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from truemoment.base.request import Request, option, seed
 from truemoment.cli import binder
@@ -42,11 +41,7 @@ def render_demo(out: Path, seed: int, *, show: bool) -> None:
             rendered = render_video(path, rng, MINUTES, height=180, width=240, n_events=PER_VIDEO)
             keep = np.arange(rendered.n_queries) < PER_VIDEO
             parts.append(rendered.select_queries(keep))
-    columns: dict[str, Any] = {
-        column: np.concatenate([getattr(part, column) for part in parts])
-        for column in ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
-    }
-    own.write(out / QUERIES, [Annotations(**columns, dataset="demo", split="demo")])
+    own.write(out / QUERIES, [replace(Annotations.joined(parts, split="demo"), dataset="demo")])
 
 
 @dataclass(frozen=True, kw_only=True)

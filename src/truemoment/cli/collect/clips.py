@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from truemoment.base.request import In, Out, Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
+from truemoment.cli.outputs import progress_bar
 from truemoment.cli.parts import Output
 
 
@@ -38,14 +38,7 @@ def command(request: ClipsRequest, output: Output) -> None:
     from truemoment.collection import report_transfer as reports
     from truemoment.collection.transfer import transfer_clips, write_transfer
 
-    transfer = transfer_clips(
-        request.films, request.clips, request.annotations, fps=request.fps, track=_with_bar if output.progress else list
-    )
+    track = progress_bar("films", "film", show=output.progress)
+    transfer = transfer_clips(request.films, request.clips, request.annotations, fps=request.fps, track=track)
     write_transfer(request.out, transfer)
     deliver(reports.report(transfer, str(request.out)), lambda: reports.document(transfer), output)
-
-
-def _with_bar(films: list[str]) -> Iterable[str]:
-    from tqdm import tqdm
-
-    return tqdm(films, desc="films", leave=False)

@@ -12,18 +12,7 @@ import numpy as np
 from truemoment.media.features.base import FeatureStore, Frames
 from truemoment.searching.clips.clip_frames import each_clip
 from truemoment.searching.clips.clips import Clips
-
-
-def unit(rows: Frames) -> Frames:
-    """Return rows (R, D) of length 1; rows of zeros stay.
-
-    Examples
-    --------
-    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)).tolist()
-    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-    """
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(length > 0, length, 1), dtype=np.float32)
+from truemoment.searching.unit_vectors import unit
 
 
 def pooled_clips(

@@ -19,11 +19,12 @@ from truemoment.media.features.sentences import SentenceFile
 from truemoment.searching.clips.blind import by_lengths
 from truemoment.searching.clips.clips import Clips, clips_of
 from truemoment.searching.clips.measures import DEFAULT_MEASURES, RetrievalMeasure, parse_retrieval_measures
-from truemoment.searching.clips.pooling import pooled_clips, unit
+from truemoment.searching.clips.pooling import pooled_clips
 from truemoment.searching.clips.ranking import Similarities
 from truemoment.searching.clips.results import RetrievalResult, evaluate_retrieval
 from truemoment.searching.clips.similarity_file import read_similarities, write_similarities
 from truemoment.searching.opening import open_features
+from truemoment.searching.unit_vectors import unit
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from truemoment.base.errors import InputError
 from truemoment.base.intervals import Ints
 from truemoment.base.records import Strings, as_strings
 from truemoment.media.features.base import Frames
-from truemoment.searching.clips.pooling import unit
 from truemoment.searching.clips.ranking import Similarities
+from truemoment.searching.unit_vectors import unit
 
 
 @dataclass(frozen=True, eq=False)
