@@ -194,11 +194,11 @@ def test_every_field_of_the_json_is_explained(page_folder, capsys):
     audit = "audit examples/predictions.jsonl --annotations examples/annotations.jsonl --resamples 200 --json - --quiet"
     assert run([*audit.split(), "--measures", "mIoU; R@1,IoU=0.5", "--permutations", "20"]) == 0
     names = set(json.loads(capsys.readouterr().out))
-    assert set(first_column("docs/json.md", "## What `audit` writes")) == names
+    assert set(first_column("docs/json-judging.md", "## What `audit` writes")) == names
 
     studied = "meta ties a=examples/predictions.jsonl b=examples/predictions.jsonl --json - --quiet"
     assert run([*studied.split(), "--annotations", "examples/annotations.jsonl", "--resamples", "20"]) == 0
-    explained = set(first_column("docs/json.md", "## What `meta` writes"))
+    explained = set(first_column("docs/json-judging.md", "## What `meta` writes"))
     assert {name for name in explained if "-" not in name and "." not in name} == {
         *json.loads(capsys.readouterr().out),
         "verdict",  # of a report
@@ -211,7 +211,7 @@ def test_every_field_of_the_json_is_explained(page_folder, capsys):
     assert run(["datasets", "check", "mine.jsonl", "--json", "-"]) == 1
     document = json.loads(capsys.readouterr().out)
     names = keys_of(document, below=("findings",))
-    assert set(first_column("docs/json.md", "## What `datasets check` writes")) == names
+    assert set(first_column("docs/json-datasets.md", "## What `datasets check` writes")) == names
 
 
 @pytest.mark.data
