@@ -10,7 +10,7 @@ from truemoment.data.datasets.all_splits import splits_of_dataset
 from truemoment.worlds import make_world, write_world
 
 QUICK = ["--permutations", "10", "--draws", "10", "--quiet"]
-JSON_MD = Path(__file__).resolve().parents[2] / "docs" / "json.md"
+JSON_MD = Path(__file__).resolve().parents[2] / "docs" / "json-datasets.md"
 
 
 @pytest.fixture(scope="module")

@@ -95,8 +95,8 @@ class TestTables:
 
 
 def documented(heading):
-    """Names in the first column of the table below a heading of docs/json.md."""
-    _, _, below = (DOCS / "json.md").read_text(encoding="utf-8").partition(f"\n{heading}\n")
+    """Names in the first column of the table below a heading of docs/json-judging.md."""
+    _, _, below = (DOCS / "json-judging.md").read_text(encoding="utf-8").partition(f"\n{heading}\n")
     table = re.search(r"^\|(?:.*\n)+?(?=\n)", below, re.MULTILINE)[0]
     rows = [row.split("|")[1] for row in table.splitlines()[2:]]
     return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}

@@ -176,7 +176,7 @@ def test_every_field_of_the_json_is_explained(call, data, published):
     (table,) = document["tables"]
     names = [*document, *(f"tables.{name}" for name in table)]
     names += [f"figures.{name}" for figure in table["figures"] for name in figure]
-    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "json-models.md").read_text(encoding="utf-8")
     assert [name for name in dict.fromkeys(names) if f"`{name}`" not in page] == []
 
 

@@ -28,7 +28,7 @@ from ..thorough import quick_are
 
 pytestmark = pytest.mark.slow
 
-JSON_MD = Path(__file__).resolve().parents[2] / "docs" / "json.md"
+JSON_MD = Path(__file__).resolve().parents[2] / "docs" / "json-datasets.md"
 QUICK = ["--permutations", "99", "--quiet"]
 FILES = {*(f"{split}.jsonl" for split in SPLITS), "datasheet.md", "datasheet.json", "densities.png", "densities.svg"}
 

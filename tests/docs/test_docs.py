@@ -143,9 +143,10 @@ def first_column(page: str, heading: str) -> list[str]:
 
 
 def test_findings_of_the_study_are_its_figures():
-    """Whatever number the page says first stands below in what the commands found."""
+    """Every number of the findings is in what the commands found, on this page or that of the figures."""
     page = TEXTS["docs/study.md"]
-    findings, _, found = page[page.index("What came out:") :].partition("## The recipe")
+    findings, _, found = page[page.index("What came out:") :].partition("## The paper's findings")
+    found += TEXTS["docs/study-figures.md"]
     for number in re.findall(r"(?<![\w@.=])\d[\d,]*(?:\.\d+)?", findings):
         if number not in ("640", "0.13"):  # of the paper: its variants, and 2 pairs of 15
             assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]\d)", found), number
@@ -155,6 +156,12 @@ def test_the_recipe_of_the_study_is_the_one_that_made_it():
     source = (REFRESH.parent / "study.py").read_text(encoding="utf-8")
     recipe = json.loads((REFRESH.parent / "study.json").read_text(encoding="utf-8"))["recipe"]
     assert recipe.replace("\\\n", "\\\\\n") in source
+
+
+def test_no_page_is_too_long_to_read():
+    """A page above 3,000 words is divided: what people look up is on a page of its own."""
+    pages = {path.name: len(path.read_text(encoding="utf-8").split()) for path in REFRESH.parent.rglob("*.md")}
+    assert {name: words for name, words in pages.items() if words > 3000} == {}
 
 
 def test_every_measure_has_its_section():
@@ -194,11 +201,11 @@ def test_every_field_of_the_json_is_explained(page_folder, capsys):
     audit = "audit examples/predictions.jsonl --annotations examples/annotations.jsonl --resamples 200 --json - --quiet"
     assert run([*audit.split(), "--measures", "mIoU; R@1,IoU=0.5", "--permutations", "20"]) == 0
     names = set(json.loads(capsys.readouterr().out))
-    assert set(first_column("docs/json.md", "## What `audit` writes")) == names
+    assert set(first_column("docs/json-judging.md", "## What `audit` writes")) == names
 
     studied = "meta ties a=examples/predictions.jsonl b=examples/predictions.jsonl --json - --quiet"
     assert run([*studied.split(), "--annotations", "examples/annotations.jsonl", "--resamples", "20"]) == 0
-    explained = set(first_column("docs/json.md", "## What `meta` writes"))
+    explained = set(first_column("docs/json-judging.md", "## What `meta` writes"))
     assert {name for name in explained if "-" not in name and "." not in name} == {
         *json.loads(capsys.readouterr().out),
         "verdict",  # of a report
@@ -211,7 +218,7 @@ def test_every_field_of_the_json_is_explained(page_folder, capsys):
     assert run(["datasets", "check", "mine.jsonl", "--json", "-"]) == 1
     document = json.loads(capsys.readouterr().out)
     names = keys_of(document, below=("findings",))
-    assert set(first_column("docs/json.md", "## What `datasets check` writes")) == names
+    assert set(first_column("docs/json-datasets.md", "## What `datasets check` writes")) == names
 
 
 @pytest.mark.data

@@ -1,4 +1,4 @@
-"""The README's commands work as pasted: all of them, in order, in one shell with an empty home.
+"""The commands of the README and of docs/first-hour work as pasted: all, in order, in one shell with an empty home.
 
 Here they run on a small world with the packages at hand. ``TRUEMOMENT_README=whole`` runs them as they are, in a clone
 of the checkout with installations by pip, which takes half an hour; only the last command then runs one file of tests.
@@ -35,6 +35,18 @@ SMALL = {
     f"python3 -m venv .venv && .venv/bin/pip install -q -e '.[dev]' && {ALL_TESTS}\n": "",
 }
 """What makes the commands quick enough for the suite; none replaces a command of TrueMoment."""
+INSTALL = re.compile(r"python3 -m venv \.venv && \. \.venv/bin/activate && pip install -q \S+\n")
+SCRIPTS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "first-hour").glob("*.sh")}
+FIRST_FIGURES = {
+    "method": r"Better than the 5 blind baselines tried: 50\.2 points",  # 65.83 less 15.67, as examples/ has them
+    "dataset": r"R@1,IoU=0\.5 +\d+\.\d\d\n",
+    "reviewer": r"R@1,IoU=0\.5 +65\.83 +120 (?s:.*)All 14 evaluators",
+    "student": r"model +2D-TAN (?s:.*)blind baselines tried",
+    "films": r"1 +film +0:00:\d\d\.\d +0:00:\d\d\.\d",
+}
+"""What each newcomer's script prints at the end."""
+SLOW = ("student", "films")
+NUMBERS = ("no", "one", "two", "three", "four", "five")
 
 
 def commands():
@@ -45,11 +57,16 @@ def commands():
     return "".join(body if kind == "sh" else "".join(prompts.findall(body)) for kind, body in blocks)
 
 
-def test_commands_have_the_options_that_it_gives_them():
-    """Also in CI: a verb or an option of the README that is not there any more."""
-    script = re.sub(r"\\\n", " ", commands())
-    lines = [words for line in script.splitlines() if (words := shlex.split(line, comments=True))[:1] == ["truemoment"]]
-    assert len(lines) > 10
+def joined(script):
+    """Return the commands of a script, one a line."""
+    return [line for line in re.sub(r"\\\n", " ", script).splitlines() if line]
+
+
+@pytest.mark.parametrize("script", [commands(), *SCRIPTS.values()], ids=["README", *SCRIPTS])
+def test_commands_have_the_options_that_it_gives_them(script):
+    """Also in CI: a verb or an option of a page that is not there any more."""
+    lines = [words for line in joined(script) if (words := shlex.split(line, comments=True))[:1] == ["truemoment"]]
+    assert len(lines) >= 2
     for _, *left in lines:
         command, context = cli, click.Context(cli, **cli.context_settings)
         while isinstance(command, click.Group) and not (
@@ -60,6 +77,23 @@ def test_commands_have_the_options_that_it_gives_them():
         command = command.own if isinstance(command, CommandGroup) else command
         _, left[:], _ = command.make_parser(context).parse_args([*left])
         assert left == []
+
+
+def run_as_pasted(script, checkout, home, *, whole=False):
+    """Run a script in one shell with an empty home; return what it prints."""
+    kept = ("PATH", "LANG", "TMPDIR", "PYTHONPATH", "SSL_CERT_FILE", "OMP_NUM_THREADS")
+    environment = {name: value for name, value in os.environ.items() if name in kept or name.startswith("PIP_")}
+    environment |= {"HOME": str(home), "HF_HUB_OFFLINE": "1"}
+    if whole:
+        environment.pop("PYTHONPATH", None)
+    else:
+        environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    strict = "set -euo pipefail; trap 'echo \"failed: $BASH_COMMAND\" >&2' ERR\n"
+    done = subprocess.run(
+        ["bash", "-c", strict + script], cwd=checkout, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    return done.stdout
 
 
 @pytest.mark.thorough
@@ -76,18 +110,33 @@ def test_commands_work_as_pasted(tmp_path):
     else:
         checkout.mkdir()
         shutil.copytree(ROOT / "examples", checkout / "examples")
-    kept = ("PATH", "LANG", "TMPDIR", "PYTHONPATH", "SSL_CERT_FILE", "OMP_NUM_THREADS")
-    environment = {name: value for name, value in os.environ.items() if name in kept or name.startswith("PIP_")}
-    environment |= {"HOME": str(home), "HF_HUB_OFFLINE": "1"}
-    if WHOLE:
-        environment.pop("PYTHONPATH", None)
-    else:
-        environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-    strict = "set -euo pipefail; trap 'echo \"failed: $BASH_COMMAND\" >&2' ERR\n"
-    done = subprocess.run(
-        ["bash", "-c", strict + script], cwd=checkout, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    run_as_pasted(script, checkout, home, whole=WHOLE)
     demo = checkout / "truemoment-demo"
     for name in ("audit.html", "audit.json", "bias.html", "anew", "runs/tan2d", "film.index", "found", "measures.html"):
         assert (demo / name).exists(), name
+
+
+@pytest.mark.parametrize("name", FIRST_FIGURES)
+def test_newcomers_pages_promise_the_number_of_commands_of_their_script(name):
+    number = NUMBERS[len(joined(SCRIPTS[name]))]
+    page = (ROOT / "docs" / f"tutorial-{name}.md").read_text(encoding="utf-8")
+    before, found, _ = page.partition(f"```{{literalinclude}} first-hour/{name}.sh\n")
+    assert found
+    assert f"{number} commands" in before.lower()
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert f"](tutorial-{name}.md) | {number} |" in index
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.thorough] if name in SLOW else []) for name in FIRST_FIGURES]
+)
+def test_a_newcomer_comes_to_a_first_figure(name, tmp_path):
+    for package in {"student": ["torch"], "films": ["torch", "av", "faiss"]}.get(name, []):
+        pytest.importorskip(package)
+    assert SCRIPTS.keys() == FIRST_FIGURES.keys()
+    script, installs = INSTALL.subn("", SCRIPTS[name])
+    assert installs == 1
+    (tmp_path / "home").mkdir()
+    shutil.copytree(ROOT / "examples", tmp_path / "checkout" / "examples")
+    printed = run_as_pasted(script, tmp_path / "checkout", tmp_path / "home")
+    assert re.search(FIRST_FIGURES[name], re.sub(r"\n +", " ", printed)), printed[-3000:]

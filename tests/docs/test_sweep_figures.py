@@ -1,4 +1,4 @@
-"""The figures of docs/sweep.md are those that `truemoment sweep --results` wrote into results/."""
+"""The figures of docs/sweep-results.md are those that `truemoment sweep --results` wrote into results/."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "sweep-results.md").read_text(encoding="utf-8")
 FLOORS = {
     "sentence network": "sentence-network",
     "Random Chance": "random-chance",

@@ -2,8 +2,8 @@
 
 The paper names neither the width of the kernels nor the order of its steps. With SciPy's bandwidth, most of the
 test-ood of Charades-CD is reproduced, and little of ActivityNet-CD's. Both files are reproduced *query by query* with
-settings found by search (``docs/reproduction.md``), Charades-CD only from the durations in its own files. Only
-``test-ood`` can be made again; the others are random.
+settings found by search (``docs/reproduction-closer-look.md``), Charades-CD only from the durations in its own files.
+Only ``test-ood`` can be made again; the others are random.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 ``anaphora``        a pronoun, *another*, *the other* or *the same* whose antecedent is not in the sentence
 ==================  =================================================================================================
 
-The rules prefer missing a sentence to marking a wrong one: `docs/audit.md` has their precision on real sentences.
+The rules prefer missing a sentence to marking a wrong one: `docs/audit-floors.md` has their precision.
 *As*, *during*, *now* and *still* do not order events, and *one* and an amount with a unit (*30 degrees*) do not count.
 """
 

@@ -1,7 +1,8 @@
 r"""Bias, variance and mean squared error of measures under noise in the IoU, in closed form and simulated.
 
-The true IoU r is observed as :math:`\hat r = r + \epsilon`, :math:`\epsilon \sim N(0, \gamma^2)`. ``docs/meta.md`` has
-the closed forms for R@1 and AxIoU@1 (AxIoU, Togashi et al. 2022, appendix C, Fig. 10). Beyond the paper:
+The true IoU r is observed as :math:`\hat r = r + \epsilon`, :math:`\epsilon \sim N(0, \gamma^2)`. The closed
+forms for R@1 and AxIoU@1 (AxIoU, Togashi et al. 2022, appendix C, Fig. 10) are in ``docs/meta-theory.md``. Beyond the
+paper:
 
 * *Noise clipped to [0, 1].* With :math:`a = -r/\gamma`, :math:`b = (1 - r)/\gamma`,
   :math:`\Phi_{ab} = \Phi(b) - \Phi(a)`,
