@@ -94,13 +94,17 @@ def files_of_run(run: Path) -> list[Path]:
 
 @contextmanager
 def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
-    """Say on standard error what is being done, and for how long, if there is someone to see it."""
+    """Say on standard error what is being done, for how long, and how long it takes, if there is someone to see it."""
     if not show:
         yield lambda _: None
         return
     from tqdm import tqdm
 
-    with tqdm(bar_format="{desc} [{elapsed}]", leave=False) as bar:
+    from truemoment.cli.expected import expected_s
+    from truemoment.report.words import about
+
+    total = "" if (seconds := expected_s()) is None else f" of {about(seconds)}"
+    with tqdm(bar_format=f"{{desc}} [{{elapsed}}{total}]", leave=False) as bar:
 
         def on_status(what: str) -> None:
             bar.set_description_str(what)

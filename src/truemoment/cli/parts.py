@@ -25,6 +25,7 @@ class Output(Request):
         "Write JSON ('-': to standard output, and nothing else goes there).", name="--json", metavar="FILE"
     )
     style: Literal["md", "latex"] | None = option("The table as Markdown or LaTeX.", name="--table")
+    full: bool = option("The whole report in the terminal, not only its first 25 lines.", False)
     quiet: bool = option("No notes, and no progress on standard error.", False)
 
     @property
