@@ -24,6 +24,8 @@ def deliver(
     page: PageOutput | None = None,
 ) -> None:
     """Write a report and its JSON document, which is made only if requested, everywhere the options ask for."""
+    from truemoment.report.render import terminal
+
     write_files(report, document, output, page)
     if output.quiet:
         report = replace(report, notes=(), signature="")

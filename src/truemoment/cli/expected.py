@@ -14,7 +14,7 @@ LONG_S = 10.0
 """A command that takes less is not announced."""
 
 FOR_1000_QUERIES_S: Mapping[str, float] = MappingProxyType({"audit": 11, "bias": 4, "compare": 7, "resplit": 16})
-"""Seconds on two cores; the time grows with the root of the number of queries (docs/how-long.md has what was measured)."""
+"""Seconds on two cores, as docs/how-long.md has them; they grow with the root of the number of queries."""
 
 REPRODUCE_S, DEMO_VIDEO_S = 900.0, 0.0275
 """Seconds of all tables, and of a video of the demo."""

@@ -119,8 +119,8 @@ def _answer(reproduction: Reproduction) -> tuple[Paragraph | Table, ...]:
     else:
         verdict = (
             f"{n_judged - counts['outside']:,} of {counted(n_judged, 'judged figure')} agree with the published ones; "
-            f"{counts['outside']:,} are outside their tolerance. {n_run} of {counted(len(reproduction.tables), 'table')} "
-            "could be run."
+            f"{counts['outside']:,} are outside their tolerance. {n_run} of "
+            f"{counted(len(reproduction.tables), 'table')} could be run."
         )
     rows = tuple((Cell(status), Cell(f"{count:,}"), Cell(MEANINGS[status])) for status, count in counts.items())
     return Paragraph(verdict), Table("", ("status", "figures", "meaning"), (("", rows),), text_columns=(0, 2))

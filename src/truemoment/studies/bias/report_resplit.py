@@ -203,9 +203,7 @@ def report(result: MeasuredResplit, source: ResplitSource, *, name: str) -> Repo
 def _answer(result: MeasuredResplit) -> tuple[Paragraph | Table, ...]:
     """Return the sizes of the new splits, and what guessing still reaches."""
     split, guessing = result.split, result.guessing
-    sizes = (
-        f"{name} {split.part(name).n_queries:,} ({percent(part.mean(), 1)})" for name, part in split.members.items()
-    )
+    sizes = (f"{name} {part.sum():,} ({percent(part.mean(), 1)})" for name, part in split.members.items())
     tables = (guesses.table(guessing, MEASURES[0]),) if guessing else ()
     return Paragraph(f"Queries: {', '.join(sizes)}."), Paragraph(guesses.summary(guessing)), *tables
 

@@ -430,10 +430,8 @@ def _pair_table(compared: ComparedFiles) -> Table:
         tuple(Cell(UNDEFINED if math.isnan(mean) else percent(mean)) for mean in column)
         for column in compared.comparison.mean.T.tolist()
     ]
-    rows = tuple(
-        (row[0], *means[number], *row[1:])
-        for number, row in enumerate(row for _, rows in differences.groups for row in rows)
-    )
+    ((_, of_measures),) = differences.groups
+    rows = tuple((row[0], *figures, *row[1:]) for figures, row in zip(means, of_measures, strict=True))
     first, second = (compared.comparison.methods[number] for number in compared.comparison.pairs[0])
     headings = ("measure", "a", "b", *differences.headings[1:])
     return Table(f"Percent; differences in percentage points. a: {first}, b: {second}", headings, (("", rows),))
