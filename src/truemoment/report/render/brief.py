@@ -43,7 +43,8 @@ def lines(report: Report, *, more: str = "") -> list[str]:
         How to see the rest.
     """
     signature = [one_line(report.signature)] if report.signature else []
-    whole = _parted(sections(report), notes(report), [*facts(report), *signature])
+    paragraphs = [line for block in report.answer if not isinstance(block, Table) for line in block_lines(block)]
+    whole = _parted(paragraphs, sections(report), notes(report), [*facts(report), *signature])
     if _height(whole) <= LINES:
         return whole
     end = [*_facts(report), *signature]
