@@ -90,7 +90,7 @@ def test_a_doctored_figure(call, data, two_counts):
     two_counts(4)
     status, out, err = call("reproduce", "closer-look-1", "--data-dir", data)
     assert (status, err) == (1, "")
-    assert out.startswith("Of 2 judged figures, 1 agree with the published ones and 1 do not. ")
+    assert out.startswith("1 of 2 judged figures agree with the published ones. ")
     assert any(line.split()[-5:] == ["4", "3", "-1", "0", "OUTSIDE"] for line in out.splitlines())
     assert "outside: closer-look-1: Charades-CD val query-moment pairs: published 4, ours 3, tolerance 0\n" in out
     assert "1 exact; 0 within; 1 outside; " in out
@@ -246,7 +246,7 @@ def test_tables_whose_data_are_missing_are_told(call, data, published):
     status, out, err = call("reproduce", "--data-dir", data)
     assert (status, err) == (0, "")
     assert "note: 1 table was not run (best-constant): charades-sta: " in " ".join(out.split())
-    assert out.startswith("Of 1 judged figure, 1 agree with the published ones and 0 do not. 1 of 2 tables ")
+    assert out.startswith("1 of 1 judged figures agree with the published ones. 1 of 2 tables ")
     document = json.loads(call("reproduce", "--data-dir", data, "--json", "-")[1])
     assert [table["figures"] != [] for table in document["tables"]] == [True, False]
     assert document["tables"][1]["why_not_run"].startswith("charades-sta: ")

@@ -118,8 +118,8 @@ def _answer(reproduction: Reproduction) -> tuple[Paragraph | Table, ...]:
         verdict = "No figure is judged." if n_run == len(reproduction.tables) else WITHOUT_DATA
     else:
         verdict = (
-            fX
-            f"{counts['outside']:,} do not. {n_run} of {counted(len(reproduction.tables), 'table')} could be run."
+            f"{n_judged - counts['outside']:,} of {n_judged:,} judged figures agree with the published ones. "
+            f"{n_run} of {counted(len(reproduction.tables), 'table')} could be run."
         )
     rows = tuple((Cell(status), Cell(f"{count:,}"), Cell(MEANINGS[status])) for status, count in counts.items())
     return Paragraph(verdict), Table("", ("status", "figures", "meaning"), (("", rows),), text_columns=(0, 2))
