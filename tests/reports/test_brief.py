@@ -39,7 +39,7 @@ def report(n_rows=30, n_findings=3, words="is so", n_columns=2, **parts):
 @pytest.mark.parametrize("n_findings", [0, 1, 9])
 @pytest.mark.parametrize("n_columns", [2, 30])
 def test_it_fits_and_begins_with_the_answer_and_ends_with_facts(words, n_findings, n_columns):
-    lines = brief.lines(report(60, n_findings, words, n_columns), more="--full shows everything.")
+    lines = brief.lines(report(60, n_findings, words, n_columns), more="--full")
     assert height(lines) <= 25
     assert lines[0].startswith("good     The answer")
     assert lines[-1] == SIGNATURE
@@ -50,18 +50,18 @@ def test_a_report_that_fits_is_whole():
     lines = brief.lines(report(2, 0, facts=()))
     assert "row 1    12.34 (10 to 14)" in lines
     assert "note: second" in lines
-    assert not [line for line in lines if line.startswith("More:")]
+    assert not [line for line in lines if line.startswith("More")]
 
 
 def test_the_worst_findings_come_first_and_the_others_are_counted():
-    lines = brief.lines(report(), more="--full shows everything.")
+    lines = brief.lines(report(), more="--full")
     shown = [line.split()[0] for line in lines if line.startswith(LEVELS)][1:]
     assert shown == sorted(shown, key=("serious", "warning", "note", "good").index)
     assert shown[:6] == ["serious"] * 3 + ["warning"] * 3
     n_notes, n_good = 5 - shown.count("note"), 3 - shown.count("good")
-    (rest,) = [line for line in lines if line.startswith("More:")]
+    (rest,) = [line for line in lines if line.startswith("More")]
     counts = ", ".join(f"{count} {name}" for count, name in ((n_notes, "notes"), (n_good, "good findings")) if count)
-    assert rest == f"More: {counts} and 1 table. --full shows everything."
+    assert rest == f"More with --full: {counts} and 1 table."
 
 
 def test_rows_and_columns_that_are_left_out_are_counted():
@@ -78,7 +78,7 @@ def test_the_answer_of_a_study_replaces_the_first_table():
     lines = brief.lines(report(headline=None, answer=answer))
     assert lines[:3] == ["It is as published.", "", "The answer"]
     assert sum(line.startswith("row ") for line in lines) == 2
-    assert "2 tables" in next(line for line in lines if line.startswith("More:"))
+    assert "2 tables" in next(line for line in lines if line.startswith("More"))
 
 
 def test_sentences_without_a_level_are_the_answer_where_there_is_no_headline():

@@ -77,8 +77,7 @@ def _shown(report: Report, output: Output, page: PageOutput | None) -> list[str]
 
     if output.style is not None or output.full:
         return _lines(report, output.style)
-    writes_page = "" if page is None else ", --html FILE writes a page"
-    return brief.lines(report, more="" if output.quiet else f"--full shows everything{writes_page}.")
+    return brief.lines(report, more="--full" if page is None else "--full, or as a page with --html FILE")
 
 
 def _lines(report: Report, style: Literal["md", "latex"] | None) -> list[str]:

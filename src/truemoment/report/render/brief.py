@@ -40,7 +40,7 @@ def lines(report: Report, *, more: str = "") -> list[str]:
     report
         The report.
     more
-        How to see the rest.
+        What shows the rest: options.
     """
     signature = [one_line(report.signature)] if report.signature else []
     paragraphs = [line for block in report.answer if not isinstance(block, Table) for line in block_lines(block)]
@@ -77,18 +77,18 @@ def _facts(report: Report) -> list[str]:
 
 
 def _short(report: Report, room: int, more: str) -> tuple[list[str], list[str], list[str]]:
-    """Return the answer, its table, and findings with the count of the rest, for so many lines with blanks between."""
-    answer, table, findings = _answer(report), _main_table(report), list(_findings(report))
+    """Return the answer, tables, and findings with the count of the rest, for so many lines with blanks between."""
+    answer, findings = _answer(report), list(_findings(report))
     room -= _height(answer) + (4 if answer else 3)  # the blanks, and the count of the rest
     n_worst = sum(level in LEVELS[:2] for level, _ in findings)
-    rows = [] if table is None else _rows(table, max(room - n_worst, _TABLE))
-    shown = max(0, room - len(rows))
+    tables, n_shown = _tables(report, max(room - n_worst, _TABLE))
+    shown = max(0, room - len(tables))
     left_out = Counter(level for level, _ in findings[shown:])
     counts = [counted(left_out[level], name) for level, name in _NAMES.items() if left_out[level]]
-    n_tables = sum(isinstance(block, Table) and block is not table for block in _blocks(report))
+    n_tables = sum(isinstance(block, Table) for block in _blocks(report)) - n_shown
     counts += [counted(n_tables, "table")] if n_tables else []
-    rest = _in_line(" ".join(filter(None, (f"More: {listed(counts)}." if counts else "", more))))
-    return answer, rows, [*(line for _, line in findings[:shown]), rest]
+    rest = _in_line(f"More{f' with {more}' if more else ''}{f': {listed(counts)}' if counts else ''}.")
+    return answer, tables, [*(line for _, line in findings[:shown]), rest]
 
 
 def _blocks(report: Report) -> Iterator[Block]:
@@ -112,8 +112,18 @@ def _is_sentences(block: Block) -> TypeGuard[Finding]:
     return isinstance(block, Finding) and not isinstance(block, Remarks) and block.level is None
 
 
-def _main_table(report: Report) -> Table | None:
-    return next((block for block in (*report.answer, *_blocks(report)) if isinstance(block, Table)), None)
+def _tables(report: Report, room: int) -> tuple[list[str], int]:
+    """Return the table of the answer, or else the first tables, in so many lines; and how many of these sections have."""
+    if answer := [block for block in report.answer if isinstance(block, Table)]:
+        return _rows(answer[0], room), 0
+    shown: list[str] = []
+    tables = [block for block in _blocks(report) if isinstance(block, Table)]
+    for number, table in enumerate(tables):
+        left = room - len(shown) - bool(shown)
+        if shown and left < _TABLE:
+            return shown, number
+        shown += [*([""] if shown else []), *_rows(table, left)]
+    return shown, len(tables)
 
 
 def _rows(table: Table, room: int) -> list[str]:

@@ -431,9 +431,10 @@ def _pair_table(compared: ComparedFiles) -> Table:
         for column in compared.comparison.mean.T.tolist()
     ]
     ((_, of_measures),) = differences.groups
-    rows = tuple((row[0], *figures, *row[1:]) for figures, row in zip(means, of_measures, strict=True))
+    p = len(differences.headings) - 2  # the corrected one, where several are tested
+    rows = tuple((row[0], *figures, *row[1:3], row[p]) for figures, row in zip(means, of_measures, strict=True))
     first, second = (compared.comparison.methods[number] for number in compared.comparison.pairs[0])
-    headings = ("measure", "a", "b", *differences.headings[1:])
+    headings = ("measure", "a", "b", *differences.headings[1:3], differences.headings[p])
     return Table(f"Percent; differences in percentage points. a: {first}, b: {second}", headings, (("", rows),))
 
 
