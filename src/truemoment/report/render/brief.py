@@ -113,7 +113,7 @@ def _is_sentences(block: Block) -> TypeGuard[Finding]:
 
 
 def _tables(report: Report, room: int) -> tuple[list[str], int]:
-    """Return the table of the answer, or else the first tables, in so many lines; and how many of these sections have."""
+    """Return the table of the answer, or else the first tables, in so many lines; and the number of the latter."""
     if answer := [block for block in report.answer if isinstance(block, Table)]:
         return _rows(answer[0], room), 0
     shown: list[str] = []
