@@ -1,4 +1,4 @@
-"""About how long a command takes: announced before its work, and shown beside the time that has passed."""
+"""About how long a command takes: written when its work begins, and shown beside the time that has passed."""
 
 from __future__ import annotations
 
@@ -28,19 +28,15 @@ SHORTER = MappingProxyType({"audit": "; some seconds where the floors of this sp
 _KEY = "truemoment.expected_s"
 
 
-def announce(name: str, options: Mapping[str, Any]) -> None:
-    """Write on standard error about how long a command takes, where that is long, and remember it for the progress."""
-    from truemoment.report.words import about
-
-    seconds = _seconds(name, options)
+def expect(name: str, options: Mapping[str, Any]) -> None:
+    """Keep about how long a command takes with the running context, for what shows its progress."""
+    context, seconds = click.get_current_context(), _seconds(name, options)
     if seconds >= LONG_S:
-        click.get_current_context().meta[_KEY] = seconds
-        if not options.get("quiet"):
-            click.echo(f"truemoment: this takes {about(seconds)}{SHORTER.get(name, '')}", err=True)
+        context.meta[_KEY] = seconds, SHORTER.get(name, "")
 
 
-def expected_s() -> float | None:
-    """Return about how long the running command takes in all; None where it is short, or nothing is known."""
+def expected() -> tuple[float, str] | None:
+    """Return about how many seconds the running command takes in all, and when it takes less; None where it is short."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(_KEY)
 
@@ -50,12 +46,22 @@ def _seconds(name: str, options: Mapping[str, Any]) -> float:
         is_other = options["searching"] or options["collecting"] or options["browsing"]
         return 0.0 if is_other else DEMO_VIDEO_S * float(options["videos"])
     if name == "reproduce":
-        from truemoment.data.datasets import has_data_folder
-
-        return REPRODUCE_S if not options["tables"] and has_data_folder(options["data_dir"]) else 0.0
+        return 0.0 if options["tables"] else REPRODUCE_S * _share_of_tables(options["data_dir"])
     if name in FOR_1000_QUERIES_S:
         return FOR_1000_QUERIES_S[name] * math.sqrt(_n_queries(options) / 1000)
     return 0.0
+
+
+def _share_of_tables(data_dir: Path | None) -> float:
+    """Return the share of the tables whose datasets are there."""
+    from truemoment.data.datasets import data_folder, has_data_folder
+    from truemoment.reproduction import TABLES
+
+    if not has_data_folder(data_dir):
+        return 0.0
+    folder = data_folder(data_dir)
+    needed = [[folder / name for name in table.datasets] for table in TABLES.values() if table.datasets]
+    return sum(all(path.is_dir() for path in paths) for paths in needed) / max(1, len(needed))
 
 
 def _n_queries(options: Mapping[str, Any]) -> float:

@@ -100,13 +100,17 @@ def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
         return
     from tqdm import tqdm
 
-    from truemoment.cli.expected import expected_s
+    from truemoment.cli.expected import expected
     from truemoment.report.words import about
 
-    total = "" if (seconds := expected_s()) is None else f" of {about(seconds)}"
+    seconds, shorter = expected() or (None, "")
+    total = "" if seconds is None else f" of {about(seconds)}"
+    announced = [] if seconds is None else [f"truemoment: this takes {about(seconds)}{shorter}"]
     with tqdm(bar_format=f"{{desc}} [{{elapsed}}{total}]", leave=False) as bar:
 
         def on_status(what: str) -> None:
+            while announced:  # once, when the input was read without a fault
+                bar.write(announced.pop(), file=sys.stderr)
             bar.set_description_str(what)
             bar.update()
 
