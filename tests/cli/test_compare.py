@@ -280,7 +280,7 @@ class TestTheSentenceNetwork:
 
     @pytest.mark.usefixtures("three_runs")
     def test_a_measure_that_it_cannot_answer(self, call):
-        out = call(*self.WORDS, "--measures", "mIoU; FalseAbstention")[1]
+        out = call(*self.WORDS, "--measures", "mIoU; FalseAbstention", "--full")[1]
         assert (
             "note: sentence-network is not compared: it finds moments only, and FalseAbstention is no measure of them "
             "(--measures)"

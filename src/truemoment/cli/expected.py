@@ -36,7 +36,7 @@ def expect(name: str, options: Mapping[str, Any]) -> None:
 
 
 def expected() -> tuple[float, str] | None:
-    """Return about how many seconds the running command takes in all, and when it takes less; None where it is short."""
+    """Return the seconds that the running command takes, and when it takes less; None where it is short."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(_KEY)
 
