@@ -111,7 +111,8 @@ def show(report: Report, style: Literal["md", "latex"] | None = None) -> None:
 
 
 def suggest(why: str, words: Sequence[str], output: Output) -> None:
-    """Write a command that usually comes next on standard error, unless notes are left out."""
+    """Write a command that usually comes next, unless notes are left out."""
     if not output.quiet:
-        say(why, err=True)
-        say(f"  {shlex.join(words)}", err=True)
+        to_error = output.json_only or output.style is not None
+        say(why, err=to_error)
+        say(f"  {shlex.join(words)}", err=to_error)
