@@ -124,7 +124,7 @@ def test_every_baseline_stands_in_the_help(call):
 
 def test_what_people_read(baseline, tmp_path):
     path = tmp_path / "answers.jsonl"
-    status, out, err = baseline("predict-all", "--measures", "mIoU; R@1,IoU=0.99", "-o", path)
+    status, out, err = baseline("predict-all", "--measures", "mIoU; R@1,IoU=0.99", "-o", path, "--full")
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert [line.split(maxsplit=1) for line in lines[:3]] == [
@@ -210,7 +210,7 @@ def test_an_undefined_measure_says_why(baseline):
     assert figure["value"] is None
     assert figure["why"] == "no query has a reference that counts"
     assert "spread" not in figure
-    _, out, _ = baseline("uniform", "--measures", "R@1,IoU=0.5,length=long", "--repeats", "2", "--quiet")
+    _, out, _ = baseline("uniform", "--measures", "R@1,IoU=0.5,length=long", "--repeats", "2", "--quiet", "--full")
     assert out.splitlines()[-1].split() == ["R@1,IoU=0.5,length=long", "-", "-"]
 
 
@@ -244,7 +244,7 @@ def test_repeats(baseline, own, tmp_path, name):
 
 
 def test_repeats_are_told_in_the_table(baseline, own):
-    _, out, _ = baseline("uniform", "--measures", "mIoU", "--repeats", "3")
+    _, out, _ = baseline("uniform", "--measures", "mIoU", "--repeats", "3", "--full")
     values = [by_api(own, "uniform", rng)[1]["mIoU"] for rng in np.random.default_rng(0).spawn(3)]
     lines = out.splitlines()
     assert lines[3].split() == ["measure", "mean", "%", "of", "3", "runs", "spread"]

@@ -22,7 +22,7 @@ def world(tmp_path_factory):
 
 
 def test_sentences_tables_and_signature(call, world):
-    status, out, err = call("bias", "--annotations", world, *QUICK)
+    status, out, err = call("bias", "--annotations", world, *QUICK, "--full")
     assert (status, err) == (0, "")
     assert out.startswith("What a guess can learn\n======================\nannotations.jsonl\n- ")
     for caption in ("Biases.", "Locations of moments:", "Distance between the moments", "Durations, queries and words"):
@@ -98,7 +98,7 @@ def test_a_split_that_is_made_of_others_stands_for_them(data_dir):
 
 @pytest.mark.data
 def test_missing_splits_are_named(call, data_dir):
-    status, out, _ = call("bias", "--dataset", "qvhighlights", "--data-dir", data_dir, *QUICK)
+    status, out, _ = call("bias", "--dataset", "qvhighlights", "--data-dir", data_dir, *QUICK, "--full")
     assert status == 0
     assert "\nTest is missing.\n" in out
 

@@ -42,7 +42,8 @@ def world(tmp_path):
 @pytest.fixture
 def compare(call, world, monkeypatch):
     monkeypatch.chdir(world)
-    return lambda *words: call("compare", *words, "--annotations", "mine.jsonl", "--measures", "R@1,IoU=0.5; mIoU")
+    how = ("--annotations", "mine.jsonl", "--measures", "R@1,IoU=0.5; mIoU", "--full")
+    return lambda *words: call("compare", *words, *how)
 
 
 @pytest.fixture
@@ -114,7 +115,7 @@ def test_a_difference_of_depth_is_no_difference_of_methods(call, world, monkeypa
         lines = (json.dumps({"query_id": f"v{i}#0", "moments": moments}) + "\n" for i in range(40))
         (world / f"{name}.jsonl").write_text("".join(lines))
     words = ("compare", "ten.jsonl", "one.jsonl", "--annotations", "mine.jsonl", "--measures", "R@5,IoU=0.5; mIoU")
-    _, out, _ = call(*words)
+    _, out, _ = call(*words, "--full")
     assert "R@5,IoU=0.5 (top 1)" in out
     assert "mIoU (" not in out
     note = "note: R@5,IoU=0.5: only the first prediction of every list counts, since lists of one have no more"
@@ -250,7 +251,7 @@ class TestTheSentenceNetwork:
 
     @pytest.mark.usefixtures("three_runs")
     def test_what_people_read(self, call):
-        status, out, err = call(*self.WORDS, "--measures", "R@1,IoU=0.5", "--against", "a")
+        status, out, err = call(*self.WORDS, "--measures", "R@1,IoU=0.5", "--against", "a", "--full")
         assert (status, err) == (0, "")
         head, methods, pairs, hits, closing = out.split("\n\n")
         assert " ".join(head.split()).endswith(
@@ -279,7 +280,7 @@ class TestTheSentenceNetwork:
 
     @pytest.mark.usefixtures("three_runs")
     def test_a_measure_that_it_cannot_answer(self, call):
-        out = call(*self.WORDS, "--measures", "mIoU; FalseAbstention")[1]
+        out = call(*self.WORDS, "--measures", "mIoU; FalseAbstention", "--full")[1]
         assert (
             "note: sentence-network is not compared: it finds moments only, and FalseAbstention is no measure of them "
             "(--measures)"

@@ -63,7 +63,7 @@ def small_tacos(tmp_path):
 
 class TestCheck:
     def test_faults_of_own_annotations(self, call, faulty):
-        status, out, err = call("datasets", "check", faulty)
+        status, out, err = call("datasets", "check", faulty, "--full")
         assert (status, err) == (1, "")
         lines = out.splitlines()
         assert [line.split(maxsplit=1) for line in lines[:2]] == [

@@ -23,7 +23,7 @@ def figures(document):
 
 
 def test_what_people_read(evaluate, annotations, predictions):
-    status, out, err = evaluate("--measures", MEASURES)
+    status, out, err = evaluate("--measures", MEASURES, "--full")
     assert (status, err) == (0, "")
     lines = out.splitlines()
     begin = lines.index("")

@@ -27,7 +27,7 @@ def features(call, annotations, folder):
 
 
 def test_features_that_fit(features, folder):
-    status, out, err = features("--fps", "2")
+    status, out, err = features("--fps", "2", "--full")
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert re.fullmatch(r"features  folder:clip#[0-9a-f]{8}: 2 videos, 4 numbers a row, 2 rows a second", lines[0])

@@ -57,7 +57,7 @@ def answers(write):
     return near, far
 
 
-FEW = ("--measures", "R@1,IoU=0.5; mIoU", "--resamples", "20", "--permutations", "200", "--draws", "10")
+FEW = ("--measures", "R@1,IoU=0.5; mIoU", "--resamples", "20", "--permutations", "200", "--draws", "10", "--full")
 
 
 class TestTables:

@@ -30,7 +30,7 @@ def words(annotations, predictions, other):
 
 def test_it_tells_what_the_measures_say(call, words):
     """By R@1,IoU=0.7: hits on two of three queries and one; IoU 1, 1/2, 3/4 and 1, 0, 0 (fixtures)."""
-    status, out, err = call(*words)
+    status, out, err = call(*words, "--full")
     assert (status, err) == (0, "")
     assert out.startswith("data     mine.jsonl/test: 3 queries, 2 videos\n")
     assert "Best system by every measure: ours." in " ".join(out.split())

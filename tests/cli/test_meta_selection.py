@@ -53,7 +53,7 @@ def own(sides):
 @pytest.mark.usefixtures("undrawn")
 def test_choices_and_what_they_lose(call, own):
     status, out, err = call(
-        *FOLDERS, *DATA, *MEASURES, "--json", "found.json", "--html", "found.html", "--figures", "figures"
+        *FOLDERS, *DATA, *MEASURES, "--json", "found.json", "--html", "found.html", "--figures", "figures", "--full"
     )
     assert (status, err) == (0, "")
     study = json.loads((own / "found.json").read_text())["studies"]["selection"]

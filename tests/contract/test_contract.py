@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import re
 import shutil
 import unicodedata
@@ -24,6 +25,9 @@ from tests.hostile.every import GATHERED, verbs
 from tests.hostile.rules import snapshot
 
 from truemoment.cli import run
+from truemoment.report.render.brief import LINES
+from truemoment.report.render.terminal import WIDTH
+from truemoment.report.words import columns_of
 
 from ..schemas import fault_of, kind_of
 from ..thorough import quick_are
@@ -42,6 +46,9 @@ PASSING = frozenset(
 
 LONG = {"demo", "leaderboard", "collect align", "train", "sweep", "bench", "mixtures", "variants"}
 """Verbs that compute for a second or more; golden cases run most of them."""
+
+LISTS = {"cite"}
+"""Verbs that print all that they are asked for; all others print at most 25 lines without --full."""
 
 REFUSED = re.compile(
     "is read or written already|which is read, expected|is a file, expected|is there already, expected"
@@ -122,6 +129,11 @@ def do(whole, tmp_path, monkeypatch, undrawn):
     return run_words
 
 
+def height(text):
+    """Lines of a terminal of 100 columns that a text takes."""
+    return sum(max(1, math.ceil(columns_of(line) / WIDTH)) for line in text.splitlines())
+
+
 def lasting(value):
     """Return a document without what differs between equal runs."""
     if isinstance(value, dict):
@@ -179,6 +191,8 @@ def test_it_keeps_the_contract(do, verb):
         done.check_text()
     if "--quiet" in example.options:
         assert first.err == ""
+    if "--full" in example.options and verb not in LISTS:
+        assert height(second.out) <= LINES, second.out
     if "--json" in example.options:
         documents = [json.loads(first.out), json.loads((second.place / "found.json").read_text("utf-8"))]
         kind = kind_of(documents[0])

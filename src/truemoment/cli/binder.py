@@ -19,6 +19,7 @@ from truemoment.base import request as roles
 from truemoment.base.request import Request, fields_of, option_of, parts, role_of
 from truemoment.cli import completing
 from truemoment.cli.command import Command
+from truemoment.cli.expected import expect
 from truemoment.cli.parts import Threads
 
 FILE = click.Path(path_type=Path)
@@ -35,6 +36,7 @@ def command(name: str, group: click.Group | None = None) -> Callable[[Callable[.
         def call(**given: Any) -> None:  # noqa: ANN401 - values of options
             requests = {parameter: _make_request(record, given) for parameter, record in records.items()}
             begin(*requests.values())
+            expect(name, given)
             for request in requests.values():
                 if isinstance(request, Threads):
                     click.get_current_context().with_resource(request.limit())

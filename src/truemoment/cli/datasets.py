@@ -12,7 +12,7 @@ from truemoment.base.request import InDataset, Out, Request, argument, option
 from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.command import Group
 from truemoment.cli.outputs import say
-from truemoment.cli.parts import Output
+from truemoment.cli.parts import Output, full
 from truemoment.data.datasets import DATASETS, data_folder, get_dataset, load_annotations
 from truemoment.data.datasets.base import WHY_NOT_FETCHED, Split
 from truemoment.data.references import read_annotations
@@ -92,6 +92,7 @@ class CheckRequest(Request):
     json_path: Out[Path | None] = option(
         "Write JSON with every query named ('-': to standard output).", name="--json", metavar="FILE"
     )
+    full: bool = full()
     quiet: bool = option("Report only what is unexpected, without progress.", False)
 
 
@@ -118,7 +119,8 @@ def check(request: CheckRequest) -> None:
             dataset, folder, on_status=lambda line: None if request.quiet else click.echo(line, err=True)
         )
     report = reports.problems(checked) if request.quiet else reports.report(checked)
-    deliver(report, lambda: reports.document(checked), Output(json_path=request.json_path, quiet=request.quiet))
+    output = Output(json_path=request.json_path, full=request.full, quiet=request.quiet)
+    deliver(report, lambda: reports.document(checked), output)
     click.get_current_context().exit(EXIT_CHECK_FAILED if checked.unexpected else 0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -26,13 +27,12 @@ def deliver(
     from truemoment.report.render import terminal
 
     write_files(report, document, output, page)
-    if not output.json_only and (lines := _lines(report, output.style)):
-        click.echo("\n".join(lines))
-    if not output.quiet:
-        to_error = output.json_only or output.style is not None
-        closing = terminal.closing(report)
-        if closing:
-            click.echo("\n".join(closing if to_error else ["", *closing]), err=to_error)
+    if output.quiet:
+        report = replace(report, notes=(), signature="")
+    if not output.json_only and (shown := _shown(report, output, page)):
+        click.echo("\n".join(shown))
+    if (output.json_only or output.style is not None) and (closing := terminal.closing(report)):
+        click.echo("\n".join(closing), err=True)
     if page is not None and page.html is not None:
         from truemoment.cli.outputs import open_page
 
@@ -71,12 +71,23 @@ def write_files(
         write_json(output.json_path, as_json(document()))
 
 
+def _shown(report: Report, output: Output, page: PageOutput | None) -> list[str]:
+    """Return what standard output shows of a report."""
+    from truemoment.report.render import brief
+
+    if output.style is not None or output.full:
+        return _lines(report, output.style)
+    return brief.lines(report, more="--full" if page is None else "--full, or as a page with --html FILE")
+
+
 def _lines(report: Report, style: Literal["md", "latex"] | None) -> list[str]:
+    """Return the whole report, with notes and signature only in the terminal."""
     from truemoment.report.render import latex, markdown, terminal
 
-    if style is None:
-        return terminal.body(report)
-    return markdown.lines(report) if style == "md" else latex.lines(report)
+    if style is not None:
+        return markdown.lines(report) if style == "md" else latex.lines(report)
+    closing = terminal.closing(report)
+    return [*terminal.body(report), *(["", *closing] if closing else [])]
 
 
 def show_list(
@@ -96,11 +107,7 @@ def show_list(
 
 def show(report: Report, style: Literal["md", "latex"] | None = None) -> None:
     """Print a report on standard output, as :func:`deliver` does, with its notes and signature."""
-    from truemoment.report.render import terminal
-
     click.echo("\n".join(_lines(report, style)))
-    if closing := terminal.closing(report):
-        click.echo("\n".join(["", *closing]))
 
 
 def suggest(why: str, words: Sequence[str], output: Output) -> None:

@@ -13,7 +13,7 @@ from truemoment.base.request import In, NewFolder, Out, Request, argument, optio
 from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.outputs import progress_bar
-from truemoment.cli.parts import Output
+from truemoment.cli.parts import Output, full
 from truemoment.studies.request import Data
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class FeaturesRequest(Request):
     json_path: Out[Path | None] = option(
         "Write JSON with every video named ('-': to standard output).", name="--json", metavar="FILE"
     )
+    full: bool = full()
     quiet: bool = option("Report only problems, without progress.", False)
 
 
@@ -58,7 +59,7 @@ def command(request: FeaturesRequest, data: Data) -> None:
     from truemoment.searching.opening import open_features
 
     path = Path(request.source)
-    output = Output(json_path=request.json_path, quiet=request.quiet)
+    output = Output(json_path=request.json_path, full=request.full, quiet=request.quiet)
     given = any(value is not None for value in (data.dataset, data.source.annotations, data.split))
     reference = data.source.read() if given else None
     name = path if path.exists() else request.source

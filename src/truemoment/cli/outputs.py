@@ -94,15 +94,23 @@ def files_of_run(run: Path) -> list[Path]:
 
 @contextmanager
 def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
-    """Show on standard error the current step and its time."""
+    """Show on standard error the current step and its time, and how long it takes where that is known."""
     if not show:
         yield lambda _: None
         return
     from tqdm import tqdm
 
-    with tqdm(bar_format="{desc} [{elapsed}]", leave=False) as bar:
+    from truemoment.cli.expected import expected
+    from truemoment.report.words import about
+
+    seconds, shorter = expected() or (None, "")
+    total = "" if seconds is None else f" of {about(seconds)}"
+    announced = [] if seconds is None else [f"truemoment: this takes {about(seconds)}{shorter}"]
+    with tqdm(bar_format=f"{{desc}} [{{elapsed}}{total}]", leave=False) as bar:
 
         def on_status(what: str) -> None:
+            while announced:  # once, when the input was read without a fault
+                bar.write(announced.pop(), file=sys.stderr)
             bar.set_description_str(what)
             bar.update()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from truemoment.base.request import In, InDataset, Out, OutFolder, Request, number, option
 from truemoment.cli.outputs import STANDARD_OUTPUT, refuse_page, source_file
@@ -13,6 +13,11 @@ from truemoment.studies.request import data_dir, dataset
 
 if TYPE_CHECKING:
     from truemoment.data.datasets.source import AnnotationSource
+
+
+def full() -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --full."""
+    return option("The whole report in the terminal, in place of its main part in 25 lines.", False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +30,7 @@ class Output(Request):
         "Write JSON ('-': to standard output, and nothing else goes there).", name="--json", metavar="FILE"
     )
     style: Literal["md", "latex"] | None = option("The table as Markdown or LaTeX.", name="--table")
+    full: bool = full()
     quiet: bool = option("No notes, and no progress on standard error.", False)
 
     @property

@@ -41,4 +41,4 @@ def command(request: ResplitRequest, _threads: Threads, output: Output) -> None:
         )
     if not output.quiet:
         out = str(Path(request.out))
-        say(f"\nwritten to {out}: use it as --dataset {out}", err=output.json_only)
+        say(f"written to {out}: use it as --dataset {out}", err=True)

@@ -277,6 +277,8 @@ class Report:
         Inputs, by label: data, size, predictions, protocol.
     headline, key_figures
         The finding that answers the question, and its figures; None where there are none.
+    answer
+        Paragraphs and a table that answer the question in short, for the terminal; () for the first table.
     notes
         Notes for readers of the figures.
     reading
@@ -295,6 +297,7 @@ class Report:
     facts: tuple[tuple[str, str], ...] = ()
     headline: Finding | None = None
     key_figures: KeyFigures | None = None
+    answer: tuple[Paragraph | Table, ...] = ()
     notes: tuple[str, ...] = ()
     reading: tuple[tuple[str, str], ...] = ()
     signature: str = ""

@@ -122,10 +122,11 @@ def reproduce_tables(
     table is missing, or those of all tables.
     """
     results = []
-    for table in [get_table(name) for name in dict.fromkeys(tables)] or list(TABLES.values()):
+    chosen = [get_table(name) for name in dict.fromkeys(tables)] or list(TABLES.values())
+    for number, table in enumerate(chosen, start=1):
 
-        def status_of_table(text: str, name: str = table.name) -> None:
-            on_status(f"{name}: {text}")
+        def status_of_table(text: str, place: str = f"{number} of {len(chosen)}, {table.name}") -> None:
+            on_status(f"{place}: {text}")
 
         rng = np.random.default_rng(seed)
         try:

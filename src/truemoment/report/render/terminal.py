@@ -19,33 +19,43 @@ WIDTH = 100
 _NAME_WIDTH = 28
 """Columns of a name in a table that is too wide."""
 
-_MARGIN = max(map(len, LEVELS)) + 2
+MARGIN = max(map(len, LEVELS)) + 2
+"""Columns before a finding, in which its level is."""
 
 
 def body(report: Report) -> list[str]:
     """Return the facts, the headline and the sections, without notes and signature; folded blocks are left out."""
-    lines = _facts(report.facts)
-    if report.headline is not None:
-        lines += ["", *_finding(report.headline)]
-    sections = [section for section in report.sections if section.has_text]
-    for section in sections:
-        lines += _section(section, titled=len(sections) > 1)
+    lines = [*facts(report), "", *sections(report)]
     return lines[1:] if lines[:1] == [""] else lines
+
+
+def sections(report: Report) -> list[str]:
+    """Return the headline and the sections."""
+    lines = [] if report.headline is None else ["", *block_lines(report.headline)]
+    shown = [section for section in report.sections if section.has_text]
+    for section in shown:
+        lines += _section(section, titled=len(shown) > 1)
+    return lines[1:]
 
 
 def closing(report: Report) -> list[str]:
     """Return the notes and the signature."""
-    notes = [line for note in report.notes for line in _wrapped(note, "note: ")]
-    return [*notes, *([one_line(report.signature)] if report.signature else [])]
+    return [*notes(report), *([one_line(report.signature)] if report.signature else [])]
 
 
-def _facts(facts: Sequence[tuple[str, str]]) -> list[str]:
-    width = max((len(label) for label, _ in facts), default=0) + 2
-    return [line for label, value in facts for line in _wrapped(value, f"{one_line(label):{width}}")]
+def notes(report: Report) -> list[str]:
+    """Return the notes, each after its label."""
+    return [line for note in report.notes for line in _wrapped(note, "note: ")]
+
+
+def facts(report: Report) -> list[str]:
+    """Return the facts, each after its label."""
+    width = max((len(label) for label, _ in report.facts), default=0) + 2
+    return [line for label, value in report.facts for line in _wrapped(value, f"{one_line(label):{width}}")]
 
 
 def _section(section: Section, *, titled: bool) -> list[str]:
-    shown = [_block(block) for block in section.blocks]
+    shown = [block_lines(block) for block in section.blocks]
     lines: list[str] = []
     for number, (block, of_block) in enumerate(zip(section.blocks, shown, strict=True)):
         follows_finding = number > 0 and isinstance(block, Finding) and isinstance(section.blocks[number - 1], Finding)
@@ -62,7 +72,8 @@ def block_title(block: Block) -> str:
     return block.title if isinstance(block, Finding) and block.level is None else ""
 
 
-def _block(block: Block) -> list[str]:
+def block_lines(block: Block) -> list[str]:
+    """Return a finding, a table or a paragraph; other blocks are not shown."""
     if isinstance(block, Finding):
         return _finding(block)
     if isinstance(block, Table):
@@ -73,7 +84,7 @@ def _block(block: Block) -> list[str]:
 def _finding(finding: Finding) -> list[str]:
     """Write a finding: its level in a column of its own, or else a dash before each sentence."""
     if finding.level is not None:
-        return _wrapped(" ".join(finding.sentences), f"{finding.level:{_MARGIN}}")
+        return _wrapped(" ".join(finding.sentences), f"{finding.level:{MARGIN}}")
     title = textwrap.wrap(one_line(finding.title), WIDTH)
     return [*title, *(line for sentence in finding.sentences for line in _wrapped(sentence, "- "))]
 
@@ -111,7 +122,22 @@ _FITS = (
 
 def _table(table: Table) -> list[str]:
     """Lay out a table under its caption: all of it, or what fits, or the columns one below the other."""
-    caption = _wrapped(table.caption)
+    lines = _wrapped(table.caption)
+    if side_by_side := _side_by_side(table):
+        return [*lines, *side_by_side]
+    for number, columns in enumerate(_folded(table)):
+        lines += [""] if number else []
+        lines += _laid_out(_with_cells(table, columns), columns, _FITS[-1]).splitlines()
+    return lines
+
+
+def first_columns(table: Table) -> Table:
+    """Return a table with its columns, or with the first ones where they do not fit beside each other."""
+    return table if _side_by_side(table) else table.only(_folded(table)[0])
+
+
+def _side_by_side(table: Table) -> list[str]:
+    """Lay out a table with all columns beside each other; nothing if they do not fit."""
     whole = _columns(table)
     *whole_names, cut_names = _FITS
     fits = [*((table, fit) for fit in whole_names), (_words_wrapped(table), whole_names[-1]), (table, cut_names)]
@@ -119,12 +145,8 @@ def _table(table: Table) -> list[str]:
         text = _laid_out(shown, whole, fit)
         if (width := _width(text)) <= WIDTH:
             wider = _laid_out(shown, whole, fit._replace(name=fit.name + WIDTH - width))  # enough for one long name
-            return [*caption, *(wider if _width(wider) <= WIDTH else text).splitlines()]
-    lines = caption
-    for number, columns in enumerate(_folded(table)):
-        lines += [""] if number else []
-        lines += _laid_out(_with_cells(table, columns), columns, _FITS[-1]).splitlines()
-    return lines
+            return (wider if _width(wider) <= WIDTH else text).splitlines()
+    return []
 
 
 def _with_cells(table: Table, columns: Sequence[int]) -> Table:

@@ -12,7 +12,7 @@ from truemoment.report.words import counted
 from truemoment.studies.audit.checks import CHECKS
 from truemoment.studies.audit.checks.base import SECTIONS
 from truemoment.studies.audit.checks.reads import SENTENCE
-from truemoment.studies.audit.checks.verdict_section import key_figures
+from truemoment.studies.audit.checks.verdict_section import answer_table, key_figures
 from truemoment.studies.audit.entries import split
 from truemoment.studies.audit.findings import AuditFinding, Outcome
 from truemoment.studies.audit.verdict import LITTLE
@@ -78,6 +78,7 @@ def report(audit: Audit) -> Report:
         facts=tuple(_facts(audit)),
         headline=_block(audit.findings[0]),
         key_figures=key_figures(results),
+        answer=(answer_table(results),),
         sections=tuple(_sections(audit)),
         notes=tuple(f"left out: {line}" for line in results.left_out),
         reading=tuple(_reading(audit)),

@@ -185,6 +185,7 @@ def report(result: MeasuredResplit, source: ResplitSource, *, name: str) -> Repo
     return Report(
         title=f"{name}: a new split of {origin}",
         facts=(("data", f"{size} of {origin}"), ("test-ood", _shift(split.plan)), ("order", ORDERS[result.order])),
+        answer=_answer(result),
         sections=(
             Section("splits", "Splits", (_splits_table(split),)),
             Section("method", "How it was made", _method(split)),
@@ -197,6 +198,14 @@ def report(result: MeasuredResplit, source: ResplitSource, *, name: str) -> Repo
         f"permutations:{result.permutations} of videos|seed:{result.seed}|truemoment:{version}",
         hashes=(*((f"{origin}, {part}", sha256) for part, sha256 in source.splits.items()), *hashes.items()),
     )
+
+
+def _answer(result: MeasuredResplit) -> tuple[Paragraph | Table, ...]:
+    """Return the sizes of the new splits, and what guessing still reaches."""
+    split, guessing = result.split, result.guessing
+    sizes = (f"{name} {part.sum():,} ({percent(part.mean(), 1)})" for name, part in split.members.items())
+    tables = (guesses.table(guessing, MEASURES[0]),) if guessing else ()
+    return Paragraph(f"Queries: {', '.join(sizes)}."), Paragraph(guesses.summary(guessing)), *tables
 
 
 def _shift(plan: Plan) -> str:

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.base.boundary.documents import Measured
+from truemoment.base.boundary.documents import NO_INTERVAL, Measured
 from truemoment.base.intervals import Floats
 from truemoment.baselines.equal_depth import protocol_at
-from truemoment.baselines.floors import NETWORK
+from truemoment.baselines.floors import NETWORK, headline_of
 from truemoment.evaluation.head import head
 from truemoment.evaluation.measures import Measure, why_undefined
 from truemoment.evaluation.repeated_measures import repeated_measures
 from truemoment.evaluation.uncertainty import FEW_DIFFERING, LEVEL, smallest_p
-from truemoment.report.model import Cell, Report, Section, Table
+from truemoment.report.model import Cell, Paragraph, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, listed, low_to_high, p_number, p_value, points
 from truemoment.studies.compare.comparison import Comparison, PublishedFigure
 from truemoment.studies.compare.files import ComparedFiles
@@ -69,6 +69,7 @@ def report(compared: ComparedFiles) -> Report:
     return Report(
         title=f"Comparison of {listed(list(compared.runs))} on {scores.dataset}, {scores.split}",
         facts=facts(compared),
+        answer=answer(compared),
         sections=(Section("comparison", "Comparison", tuple(tables)), figures),
         notes=(*notes(compared), *explanations(compared)),
         signature=(
@@ -387,6 +388,54 @@ def hits_table(compared: ComparedFiles) -> Table:
 
 
 # ---------------------------------------------------------------------------------------------- words
+
+
+def answer(compared: ComparedFiles) -> tuple[Paragraph | Table, ...]:
+    """Return which methods differ at the first measure of papers, and the table of two methods."""
+    comparison = compared.comparison
+    row = headline_of(comparison.measures)
+    sentences = (Paragraph(_pair_sentence(comparison, pair, row)) for pair in range(len(comparison.pairs)))
+    tables = (_pair_table(compared),) if len(comparison.pairs) == 1 else ()
+    return (*itertools.islice(sentences, 3), *tables)
+
+
+def _pair_sentence(comparison: Comparison, pair: int, row: int) -> str:
+    """Return whether the two methods of a pair differ at a measure, the higher one first."""
+    measure, difference = comparison.measures[row], float(comparison.difference[pair, row])
+    first, second = comparison.pairs[pair]
+    if math.isnan(difference):
+        names = f"{comparison.methods[first]} and {comparison.methods[second]}"
+        return f"{names} cannot be compared at {measure}: {_why_undefined(comparison, row)}."
+    sign = -1 if difference < 0 else 1
+    high, low = (first, second)[::sign]
+    percent, decimals = comparison.first.protocol.percent, comparison.first.protocol.decimals
+    interval = sorted(sign * comparison.difference_interval[pair, row])
+    verb = "is significantly above" if comparison.verdict[pair, row] else "is not shown to be above"
+    figures = f"{percent(float(comparison.mean[high, row]))} against {percent(float(comparison.mean[low, row]))}"
+    p = float((comparison.p_corrected if comparison.family > 1 else comparison.p)[pair, row])
+    details = [
+        f"95 % interval {low_to_high(interval, decimals, times=100)}" if np.isfinite(interval).all() else NO_INTERVAL,
+        f"{'corrected ' if comparison.family > 1 else ''}{p_value(p)}",
+    ]
+    return (
+        f"{comparison.methods[high]} {verb} {comparison.methods[low]} at {measure}: {figures}, "
+        f"{points(abs(difference), decimals, sign='+')} points ({', '.join(details)})."
+    )
+
+
+def _pair_table(compared: ComparedFiles) -> Table:
+    """Return the figures of two methods and their difference: a row a measure."""
+    differences, percent = differences_table(compared), compared.comparison.first.protocol.percent
+    means = [
+        tuple(Cell(UNDEFINED if math.isnan(mean) else percent(mean)) for mean in column)
+        for column in compared.comparison.mean.T.tolist()
+    ]
+    ((_, of_measures),) = differences.groups
+    p = len(differences.headings) - 2  # the corrected one, where several are tested
+    rows = tuple((row[0], *figures, *row[1:3], row[p]) for figures, row in zip(means, of_measures, strict=True))
+    first, second = (compared.comparison.methods[number] for number in compared.comparison.pairs[0])
+    headings = ("measure", "a", "b", *differences.headings[1:3], differences.headings[p])
+    return Table(f"Percent; differences in percentage points. a: {first}, b: {second}", headings, (("", rows),))
 
 
 def facts(compared: ComparedFiles) -> tuple[tuple[str, str], ...]:

@@ -156,6 +156,29 @@ def _verdict_table(results: Results) -> Table:
     return Table(caption, headings, (("", tuple(rows)),), text_columns=(0, 1, 2))
 
 
+def answer_table(results: Results) -> Table:
+    """Return the method beside the strongest floor: one row per measure that repeats no other, the verdict's first."""
+    measures, verdict = results.setup.measures, results.verdict
+    percent, rows = results.setup.protocol.percent, []
+    for m, measure in enumerate(measures):
+        own, floor = results.scores.value(measure), results.floors[int(verdict.strongest[m])].scores.value(measure)
+        figures = [UNDEFINED if math.isnan(value) else percent(value) for value in (own, floor)]
+        difference = _difference(results, m)
+        rows.append(
+            tuple(
+                map(
+                    Cell,
+                    (str(measure), figures[0], figures[1], results.strongest(m), difference.text, difference.below),
+                )
+            )
+        )
+    repeats = {column - 1 for column, _ in _figures_table(results).repeats}
+    shown = [m for m in range(len(measures)) if m not in repeats or m == results.headline]
+    shown.sort(key=lambda m: m != results.headline)
+    headings = ("measure", "method, %", "floor, %", "strongest floor", "difference, points", "95 % interval")
+    return Table("", headings, (("", tuple(rows[m] for m in shown)),), text_columns=(0, 3))
+
+
 # ------------------------------------------------------------------------------------------- document
 
 
