@@ -46,6 +46,7 @@ from truemoment.data.references import (
     subtitles,
     table,
     tacos,
+    timechat,
     via,
 )
 from truemoment.data.references.base import Property, ReferenceForm, ReferenceOptions, warn
@@ -82,6 +83,7 @@ MODULES = (
     tacos,
     didemo,
     ego4d_nlq,
+    timechat,
     table,
     objects,
     parquet,
