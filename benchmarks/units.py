@@ -152,13 +152,9 @@ def main() -> None:  # noqa: PLR0912 - a report of many counts
     for (dataset, what), count in refused.most_common(20):
         print(f"    {count} {dataset} {what}")
     for name in units():
-        shares = ", ".join(
-            f"{found[name, group]:,} of {looked[name, group]:,} {group} ({found[name, group] / looked[name, group]:.2%})"
-            for group in ("dependent", "random", "constant")
-        )
-        print(
-            f"{name:16} found in {shares}; named in {named[name] / informed[name]:.2%} of {informed[name]:,} informed"
-        )
+        counts = [(group, found[name, group], looked[name, group]) for group in ("dependent", "random", "constant")]
+        shares = ", ".join(f"{n:,} of {total:,} {group} ({n / total:.2%})" for group, n, total in counts)
+        print(f"{name:16} found in {shares}; named in {named[name] / informed[name]:.2%} of {informed[name]:,}")
     print("most often not found:")
     for what, count in unseen.most_common(25):
         print(f"    {count:5} {', '.join(what)}")

@@ -6,7 +6,7 @@ never guessed: a :class:`Suspicion` names the axis that fits, and the person dec
 Seconds are improbable if many moments end after the end of their video, if all times are at most 1, or if the latest
 ends are at 100 and those of the references are not. An axis fits if the moments then lie in their videos and overlap
 the references more. Moments up to 100 that end after the end of short videos need not: answers that are far off overlap
-the references as little in either unit.
+the references as little in either unit. Where none of many does, they are seconds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ENOUGH = 10
 """Moments below which nothing is certain."""
 SHORT_S = 4.0
 """Median duration of videos so short that times up to 1 are seconds."""
-TOO_SHORT_S, SOME = 90.0, 3
+TOO_SHORT_S, SOME = 70.0, 3
 """Duration of videos that times up to 100 pass, and number of moments in them that shows it."""
 SLACK = 1.02
 """Share of the duration up to which an end, a second later still, is not past the end."""
@@ -177,11 +177,16 @@ class _Look:
         """Return the share of moments that end clearly after the end of their video, read as seconds."""
         return float(np.mean((self.end > SLACK * self.duration_s + 1.0)[self.known]))
 
-    def passes_short_videos(self) -> bool:
-        """Return whether moments, read as seconds, end after the end of videos too short for times up to 100."""
+    def sure_of_hundredths(self) -> float:
+        """Return the standard errors that times up to 100 need, by where they end in videos shorter than that.
+
+        Infinite if none of many ends there after the end of its video, as hundredths would.
+        """
         short = self.known & (self.duration_s < TOO_SHORT_S)
         past = self.end[short] > SLACK * self.duration_s[short] + 1.0
-        return len(past) >= SOME and float(past.mean()) > MANY_PAST
+        if len(past) >= SOME and float(past.mean()) > MANY_PAST:
+            return -SURE
+        return np.inf if len(past) >= ENOUGH and not past.any() else 1.0
 
     def iou(self, axis: Axis, references: ReferenceTimes) -> Floats:
         """Return the IoU of each moment with its references."""
@@ -227,7 +232,7 @@ class _Look:
             self.enough
             and 95 <= self.most(0.99) <= 102
             and above < expected / 4
-            and self.best([hundredths], sure=-SURE)
+            and self.best([hundredths], self.sure_of_hundredths())
         ):
             why = f"{above:,} are above 105, and {expected:,} {whose}"
             return Suspicion("hundredths of the video", hundredths, why, certain=True)

@@ -278,7 +278,7 @@ class ReadingPredictions(Request):
     ) -> tuple[Predictions, MatchReport]:
         """Return predictions, the record itself or what a file or value contains, and how they match the queries."""
         from truemoment.base.records import Predictions
-        from truemoment.data.formats.matching import MatchReport
+        from truemoment.data.formats.matching import report_of_record
 
         if is_file(predictions):
             return self.how.read(Path(predictions), annotations, progress=progress)
@@ -286,8 +286,7 @@ class ReadingPredictions(Request):
             from truemoment.data.python_values import predictions_of
 
             return predictions_of(predictions, annotations, self.how)
-        n_queries, n_moments = len(predictions.query_id), int(predictions.lengths.sum())
-        return predictions, MatchReport("record", "no file", n_queries, by_id=n_queries, moments=n_moments)
+        return predictions, report_of_record(predictions, annotations)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,16 +21,18 @@ class MomentDetrLine(msgspec.Struct):
     """A line of the file."""
 
     qid: str | int
-    pred_relevant_windows: list[tuple[float, ...]] | None = None
+    pred_relevant_windows: list[tuple[float, ...]] | msgspec.UnsetType = msgspec.UNSET
     vid: str | None = None
     query: str | None = None
     pred_saliency_scores: list[float] | None = None
 
 
 def _row(line: MomentDetrLine) -> FileRow:
-    if line.pred_relevant_windows is None and line.pred_saliency_scores is None:
-        raise InputError("is missing", field="pred_relevant_windows")
-    windows = line.pred_relevant_windows or []
+    windows = line.pred_relevant_windows
+    if windows is msgspec.UNSET:
+        if line.pred_saliency_scores is None:
+            raise InputError("is missing", field="pred_relevant_windows")
+        windows = []
     return FileRow(str(line.qid), line.vid, line.query, windows, saliency=line.pred_saliency_scores)
 
 
