@@ -186,7 +186,7 @@ class _Look:
         past = self.end[short] > SLACK * self.duration_s[short] + 1.0
         if len(past) >= SOME and float(past.mean()) > MANY_PAST:
             return -SURE
-        return np.inf if len(past) >= ENOUGH and not past.any() else 1.0
+        return np.inf if len(past) >= ENOUGH and not past.any() else SURE
 
     def iou(self, axis: Axis, references: ReferenceTimes) -> Floats:
         """Return the IoU of each moment with its references."""
