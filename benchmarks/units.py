@@ -3,6 +3,10 @@
 Predictions are references of real datasets, or these with noise, or the answers of blind baselines, in samples of 100
 to 1,000 queries. Each sample is looked at in seconds, and written in frames, milliseconds, per cent and fractions.
 
+Answers that hardly depend on the query are counted apart. One answer to every query, such as the middle half of the
+video, is the same file as 25 to 75 seconds, and nothing in it shows which; nor do random numbers from 0 to 100 where no
+video is shorter than that. Informed answers are references, exact, rounded, or with noise of at most 0.2 durations.
+
 Run: TRUEMOMENT_DATA=DIR python benchmarks/units.py
 """
 
@@ -29,8 +33,8 @@ from truemoment.data.units import ReferenceTimes, Suspicion, look_at_units
 SAMPLES = 4
 SIZES = (100, 400)
 RATES = (10.0, 15.0, 23.976, 24.0, 25.0, 29.97, 30.0, 50.0, 60.0)
-INFORMED = ("references", "whole seconds", "noise of 0.05", "noise of 0.2")
-"""Kinds of predictions that depend on the query."""
+CONSTANT = ("middle half", "whole video")
+RANDOM = ("places of other queries", "uniform in the video", "noise of 0.5 durations")
 FILES = (
     ("predictions/hao2022_charades_cd_test_ood.json", "charades-cd", "test-ood"),
     ("qvhighlights/sample_val_preds.jsonl", "qvhighlights", "val"),
@@ -53,7 +57,7 @@ def answers(
             yield f"noise of {share:g} durations, past the end", (low, high)
     if honest:
         yield "seconds of other queries", (start_s[shuffled], end_s[shuffled])
-    yield "whole seconds", (np.floor(start_s), np.ceil(end_s))
+    yield "whole seconds", (np.floor(start_s), np.ceil(end_s) if honest else np.fmin(np.ceil(end_s), duration_s))
     stretch = duration_s / duration_s[shuffled]
     yield "places of other queries", (start_s[shuffled] * stretch, end_s[shuffled] * stretch)
     share = np.sort(rng.random((2, len(start_s))), axis=0)
@@ -64,6 +68,8 @@ def answers(
         yield "first tenth", (np.zeros(len(start_s)), 0.1 * duration_s)
         yield "first 64 s", (start_s.clip(0, 64), end_s.clip(1, 64))
         yield "first 100 s", (start_s.clip(0, 98), end_s.clip(1, 100))
+        low, high = np.sort(np.stack(reference) + rng.normal(0, 0.2, (2, len(start_s))) * duration_s, axis=0)
+        yield "first 100 s, noise of 0.2 durations", (low.clip(0, 98), high.clip(1, np.fmin(100, duration_s)))
 
 
 def units() -> dict[str, Callable[[Floats, Floats], Floats]]:
@@ -99,10 +105,9 @@ def sampled(annotations: Annotations, query: Ints) -> tuple[ReferenceTimes, Floa
 def main() -> None:  # noqa: PLR0912 - a report of many counts
     """Print the shares by unit, and the files in seconds that were refused."""
     rng = np.random.default_rng(0)
-    looked: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    looked: Counter[tuple[str, str]] = Counter()
+    found: Counter[tuple[str, str]] = Counter()
     named: Counter[str] = Counter()
-    informed: Counter[str] = Counter()
     unseen: Counter[tuple[str, str, str]] = Counter()
     missed: Counter[tuple[str, str, str]] = Counter()
     honest, refused, spent_s = 0, Counter[tuple[str, str]](), 0.0
@@ -124,13 +129,14 @@ def main() -> None:  # noqa: PLR0912 - a report of many counts
             for kind, moments in answers(first, duration_s, rng, honest=False):
                 for name, convert in units().items():
                     wrong = look_at_units(*(convert(t, duration_s) for t in moments), duration_s, references)
-                    looked[name] += 1
-                    found[name] += wrong is not None and wrong.certain
-                    if wrong is None or not wrong.certain:
+                    is_found = wrong is not None and wrong.certain
+                    group = "constant" if kind in CONSTANT else "random" if kind in RANDOM else "informed"
+                    looked[name, group] += 1
+                    found[name, group] += is_found
+                    if not is_found:
                         unseen[dataset, kind, name] += 1
-                    if not kind.startswith(INFORMED):
+                    if group != "informed":
                         continue
-                    informed[name] += 1
                     named[name] += fits(wrong, name)
                     if not fits(wrong, name):
                         missed[dataset, kind, name] += 1
@@ -141,11 +147,10 @@ def main() -> None:  # noqa: PLR0912 - a report of many counts
     print(f"{honest:,} files in seconds, {sum(refused.values())} refused, {1000 * spent_s / honest:.2f} ms each")
     for (dataset, what), count in refused.most_common(20):
         print(f"    {count} {dataset} {what}")
-    for name, count in looked.items():
-        shares = 100 * found[name] / count, 100 * named[name] / informed[name]
-        print(
-            f"{name:20} {count:6,} files: found {shares[0]:.2f} %; {informed[name]:,} informed: named {shares[1]:.2f} %"
-        )
+    for name in units():
+        counts = [(group, found[name, group], looked[name, group]) for group in ("informed", "random", "constant")]
+        shares = ", ".join(f"{n:,} of {total:,} {group} ({n / total:.2%})" for group, n, total in counts)
+        print(f"{name:16} found in {shares}; named in {named[name] / looked[name, 'informed']:.2%} of informed")
     print("most often not found:")
     for what, count in unseen.most_common(25):
         print(f"    {count:5} {', '.join(what)}")

@@ -104,7 +104,9 @@ def test_blanks_around_numbers(read_csv):
 
 # ------------------------------------------------------------------------------------------ malformed
 
-EXPECTED = "expected start, end, query_id (or video_id, sentence)"
+EXPECTED = (
+    'expected start, end, query_id (or video_id, sentence); --prediction-fields "start_s=begin" names another column'
+)
 
 
 @pytest.mark.parametrize(

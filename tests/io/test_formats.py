@@ -37,6 +37,9 @@ EXPECTED = {
     "results-by-video.json": ("results-by-video", 'it has "results" with "timestamp"', NO_IDS, "{}", True, 1, "world"),
     "csv.csv": ("csv", "its headings are Video,Query,Start,End,Confidence", NO_IDS, "{}", True, 2, "world"),
     "csv.tab.tsv": ("csv", "its headings are qid\tstart_time\tend_time", IDS, "", False, 2, "rank"),
+    "json.objects.json": (
+        "json", "its objects have begin, confidence, finish, query, video", NO_IDS, "videos/{}.mp4", True, 2, "world",
+    ),
     "unitime.json": (
         "unitime", 'it is a list of entries with "pred_relevant_windows"',
         ["100", "101", "102", "103", "104"], "{}", True, 2, "rank",

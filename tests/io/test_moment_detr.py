@@ -160,3 +160,13 @@ def test_another_video_is_never_the_same_query(refused, numbered):
 @pytest.mark.parametrize("content", ["", "\n", " \n\n", "\ufeff"])
 def test_empty_files(refused, content, numbered):
     assert refused(content, format="moment-detr", against=numbered) == ": has no predictions"
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_a_file_of_highlights_has_ratings_and_no_moments(tmp_path, annotations, as_list):
+    """TimeChat writes a list, moment_detr lines."""
+    rows = [{"qid": query, "vid": "v", "pred_saliency_scores": [0.5, 0.25]} for query in ("v#0", "v#1")]
+    path = tmp_path / "p.jsonl"
+    path.write_text(json.dumps(rows) if as_list else "\n".join(map(json.dumps, rows)))
+    predictions, report = read_predictions(path, annotations)
+    assert (report.format, report.empty, predictions.saliency.tolist()) == ("moment-detr", 2, [0.5, 0.25] * 2)

@@ -18,8 +18,8 @@ MOMENT_DETR = '{"qid": 1, "query": "a", "vid": "v", "pred_relevant_windows": [[1
 RESULTS = '{"version": 1, "results": {"v": [{"sentence": "a", "timestamp": [1, 2]}]}}'
 CSV = "query_id,start,end\nv#0,1,2\n"
 NAMES = (
-    "native", "moment-detr", "results-by-video", "csv", "parquet", "unitime", "cone", "ego4d-nlq", "tvr", "videomind",
-    "time-r1", "timechat", "timelens", "lmms-eval", "vlmevalkit", "vtimellm", "answers",
+    "native", "moment-detr", "results-by-video", "csv", "json", "parquet", "unitime", "cone", "ego4d-nlq", "tvr",
+    "videomind", "time-r1", "timechat", "timelens", "lmms-eval", "vlmevalkit", "vtimellm", "answers",
     "activitynet-challenge", "fiftyone",
 )  # fmt: skip
 NONE = f": looks like none of the formats {', '.join(NAMES)}; name it with --format"
@@ -34,8 +34,8 @@ def test_the_formats():
 
 def test_an_unknown_format():
     with pytest.raises(UsageError) as caught:
-        get_format("json")
-    assert str(caught.value) == f"unknown format 'json', expected one of {', '.join(NAMES)}"
+        get_format("pickle")
+    assert str(caught.value) == f"unknown format 'pickle', expected one of {', '.join(NAMES)}"
 
 
 @pytest.mark.parametrize("name", ["videomind", "time-r1", "timechat", "timelens", "vtimellm", "vlmevalkit", "answers"])
@@ -96,7 +96,7 @@ def test_a_reference_file_is_not_taken_for_predictions(tmp_path):
     assert str(caught.value) == (
         f'{path}:1: looks most like moment-detr: "pred_relevant_windows" is missing (has the keys "qid", "query", '
         '"vid", "duration", "relevant_windows"); a file with "duration" may be one of references '
-        "(--annotations); name it with --format"
+        "(--annotations); name it with --format, or its columns with --prediction-fields"
     )
 
 
@@ -134,7 +134,9 @@ def test_unknown_json_is_answered_with_what_is_missing(tmp_path, content, said):
     path.write_text(content)
     with pytest.raises(InputError) as caught:
         sniff(path)
-    assert str(caught.value) == f"{path}:1: {said}; name it with --format"
+    assert str(caught.value).removesuffix(", or its columns with --prediction-fields") == (
+        f"{path}:1: {said}; name it with --format"
+    )
 
 
 @pytest.mark.parametrize(

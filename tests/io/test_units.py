@@ -8,18 +8,20 @@ import pytest
 import truemoment as tm
 from truemoment import Annotations
 from truemoment.base.errors import InputError
+from truemoment.cli import run
 from truemoment.data.formats import read_predictions
 from truemoment.data.units import ReferenceTimes, look_at_units
+from truemoment.studies.meta.loading import SystemSource
 
 N = 120
-RNG = np.random.default_rng(0)
 
 
 def annotations(low_s=20.0, high_s=45.0, n_queries=N):
     """Queries on videos of some lengths, moments of a third of the video."""
-    duration_s = RNG.uniform(low_s, high_s, n_queries)
-    start_s = RNG.uniform(0, 0.6, n_queries) * duration_s
-    end_s = start_s + RNG.uniform(0.2, 0.4, n_queries) * duration_s
+    rng = np.random.default_rng(0)
+    duration_s = rng.uniform(low_s, high_s, n_queries)
+    start_s = rng.uniform(0, 0.6, n_queries) * duration_s
+    end_s = start_s + rng.uniform(0.2, 0.4, n_queries) * duration_s
     rows = zip(duration_s.tolist(), start_s.tolist(), end_s.tolist(), strict=True)
     return Annotations.from_rows(
         [(f"v{k}#0", f"v{k}", d, f"a man opens door {k}", s, e) for k, (d, s, e) in enumerate(rows)],
@@ -31,7 +33,7 @@ def annotations(low_s=20.0, high_s=45.0, n_queries=N):
 def look(of, convert):
     """Look at the references of annotations, converted from (seconds, duration) and with noise."""
     references = ReferenceTimes.of(of, np.arange(of.n_queries))
-    noise_s = RNG.normal(0, 0.1, (2, of.n_queries)) * of.duration_s
+    noise_s = np.random.default_rng(1).normal(0, 0.1, (2, of.n_queries)) * of.duration_s
     start_s, end_s = np.sort(np.stack([of.start_s, of.end_s]) + noise_s, axis=0).clip(0, of.duration_s)
     return look_at_units(convert(start_s, of.duration_s), convert(end_s, of.duration_s), of.duration_s, references)
 
@@ -69,7 +71,7 @@ def test_seconds_are_seconds(lengths, rounded):
 
 def test_times_beyond_every_video_are_no_seconds_even_where_no_unit_fits():
     of = annotations()
-    start_s = of.duration_s * RNG.uniform(2, 150, N)
+    start_s = of.duration_s * np.random.default_rng(2).uniform(2, 150, N)
     end_s = start_s - 1  # swapped, so that no unit makes them overlap anything
     seen = look_at_units(start_s, end_s, of.duration_s, ReferenceTimes.of(of, np.arange(N)))
     assert (seen.axis, seen.certain) == (None, True)
@@ -141,6 +143,51 @@ def test_a_comparison_ends_before_any_verdict(files):
     own, frames = files
     with pytest.raises(InputError, match="frames at 30"):
         tm.compare({"a": frames, "b": frames}, annotations=own, fit_split="none", resamples=2, permutations=1)
+
+
+def test_a_study_of_measures_ends_before_any_verdict(files):
+    own, frames = files
+    with pytest.raises(InputError) as refused:
+        SystemSource((f"a={frames}", f"b={frames}"), annotations=own).load()
+    assert str(refused.value) == f"{frames}: {LINE}"
+    SystemSource((f"a={frames}", f"b={frames}"), annotations=own, axis="fps=30").load()
+
+
+def test_a_leaderboard_reads_the_axis_of_a_system(files, capfd):
+    """The board is refused without the axis; with it, the frames are the references."""
+    own, frames = files
+    board = own.parent / "leaderboard.yaml"
+    systems = [f"  - {{name: {name}, files: frames.csv, sees_video: false%s}}\n" for name in "ab"]
+    head = "title: t\nannotations: own.jsonl\nfit_split: none\nmeasures: mIoU\nsystems:\n"
+    words = ["leaderboard", str(own.parent), "--resamples", "200", "--permutations", "9", "--quiet"]
+    board.write_text(head + "".join(system % "" for system in systems))
+    assert run(words) == 2
+    assert capfd.readouterr().err == f"truemoment: {frames}: {LINE}\n"
+    board.write_text(head + "".join(system % ", axis: fps=30" for system in systems))
+    assert run(words) == 0
+    document = json.loads((own.parent / "site" / "leaderboard.json").read_text())
+    assert document["comparison"]["methods"][0]["measures"][0]["value"] > 0.95
+
+
+def test_a_record_is_looked_at_as_a_file(files):
+    own, frames = files
+    of = tm.read_annotations(own)
+    record, _ = read_predictions(frames, of)
+    with pytest.raises(InputError) as refused:
+        tm.audit(record, annotations=of, fit_split="none", resamples=2, permutations=1)
+    assert str(refused.value) == f"predictions: {LINE}"
+    assert LINE.partition(";")[0] in tm.evaluate(record, annotations=of).document()["notes"][0]
+
+
+def test_random_hundredths_are_seen_where_they_pass_short_videos():
+    """A third of the videos is too short for 100 s; the same numbers, held to the videos, may be seconds."""
+    of = annotations(30.0, 400.0)
+    references = ReferenceTimes.of(of, np.arange(N))
+    start, end = np.sort(np.random.default_rng(1).uniform(0, 100, (2, N)), axis=0)
+    seen = look_at_units(start, end, of.duration_s, references)
+    assert (seen.axis.kind, seen.certain) == ("percent", True)
+    held = np.fmin(end, of.duration_s)
+    assert look_at_units(np.fmin(start, held), held, of.duration_s, references) is None
 
 
 @pytest.mark.parametrize("axis", ["seconds", "fps=30"])

@@ -31,6 +31,9 @@ TACOS = json.dumps({"s1.avi": {"num_frames": 600, "fps": 30.0, "timestamps": [[6
 DIDEMO = json.dumps(
     [{"annotation_id": 7, "video": "a.mov", "description": "a dog", "times": [[0, 0], [1, 2]], "num_segments": 6}]
 )
+TIMECHAT = json.dumps(
+    {"annotations": [{"image_id": "a.mp4", "caption": "a door opens", "timestamp": [4, 10.5], "id": 7}]}
+)
 EGO4D = json.dumps(
     {
         "videos": [
@@ -159,6 +162,7 @@ FILES = {
         {},
         [("7", "a.mov", 30.0, "a dog", 0.0, 5.0, "0"), ("7", "a.mov", 30.0, "a dog", 5.0, 15.0, "1")],
     ),
+    "timechat": ("a.json", TIMECHAT, {}, [("7", "a.mp4", NAN, "a door opens", 4.0, 10.5, "")]),
     "ego4d-nlq": ("a.json", EGO4D, {}, [("u1_0", "c1", 60.0, "Where is the cup?", 4.0, 10.0, "")]),
     "csv": (
         "a.csv",

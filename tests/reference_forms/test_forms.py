@@ -340,3 +340,13 @@ def test_losses_in_words(put):
 
 def test_options_are_remembered_for_commands():
     assert ReferenceOptions(given=(("--frame-rate", "25"),)).words() == {"--frame-rate": "25"}
+
+
+def test_durations_of_videos_with_another_spelling(put):
+    """TimeChat names files of videos, and lists of durations their ids; a name that fits two is refused."""
+    name, content, _, _ = FILES["timechat"]
+    file = put(name, content)
+    assert read_annotations(file, durations={"a": 60.0}).duration_s.tolist() == [60.0]
+    with pytest.raises(InputError) as refused:
+        read_annotations(file, durations={"v_a": 60.0, "A": 61.0})
+    assert str(refused.value) == f"{file}: got durations of 'A' and 'v_a' for video 'a.mp4', expected one of them"

@@ -60,9 +60,11 @@ def command(request: ConvertRequest, data: MappedData, reading: ReadingPredictio
     # Mistakes in the options are refused before files are read.
     if get_format(request.to).write is None:
         raise UsageError(f"format {request.to} is read only")
-    show = not request.quiet and sys.stderr.isatty()
-    rows, why = read_rows(request.file, reading.format, reading=reading.how.reading, progress=show)
+    how, show = reading.how, not request.quiet and sys.stderr.isatty()
+    rows, why = read_rows(request.file, reading.format, reading=how.reading, fields=how.fields, progress=show)
     matched = data.dataset is not None or data.source.annotations is not None
+    if not matched and data.fields is not None:
+        raise UsageError("--fields maps the columns of annotations; --prediction-fields those of FILE")
     if not matched:
         write_rows(request.out, rows, format=request.to, on_negative=reading.on_negative)
     else:
@@ -75,6 +77,7 @@ def command(request: ConvertRequest, data: MappedData, reading: ReadingPredictio
             request.out, answers, reference, format=request.to, made_by=made_by if isinstance(made_by, dict) else None
         )
         why = match.recognised
+    how.save()
     named = get_format(rows.format)
     names_files = any(name is not None and spellings(name)[1] != name for name in rows.video_id)
     loose = not matched and (named.numbers_queries or names_files)

@@ -57,9 +57,10 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class FieldMap:
-    """The column of each of our fields that a user has named."""
+    """The column of each of our fields that a user has named, and the option with which."""
 
     columns: Mapping[str, Column]
+    option: str = OPTION
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={column}" for name, column in self.columns.items())
@@ -94,20 +95,20 @@ class FieldMap:
         return cls(columns)
 
     @classmethod
-    def read(cls, word: str, fields: Collection[str], numbers: Collection[str]) -> FieldMap:
+    def read(cls, word: str, fields: Collection[str], numbers: Collection[str], option: str = OPTION) -> FieldMap:
         """Read a mapping, or the file of one: ``@FILE``, or a path without ``=``."""
         file = word[1:] if word.startswith("@") else word if "=" not in word else ""
         if not file:
             try:
-                return cls.parse(word, fields, numbers)
+                return cls(cls.parse(word, fields, numbers).columns, option)
             except UsageError as error:
-                raise UsageError(f"{OPTION}: {error}") from None
+                raise UsageError(f"{option}: {error}") from None
         columns: dict[str, Column] = {}
         path = Path(file)
         try:
             lines = read_text(path).splitlines()
         except MissingFileError as error:
-            raise UsageError(f"{OPTION}: {error}; expected FIELD=COLUMN, or the file of a mapping") from None
+            raise UsageError(f"{option}: {error}; expected FIELD=COLUMN, or the file of a mapping") from None
         for line, text in enumerate(lines, start=1):
             if not text.strip() or text.lstrip().startswith("#"):
                 continue
@@ -120,7 +121,7 @@ class FieldMap:
             columns |= fresh
         if not columns:
             raise InputError("has no field, expected lines FIELD=COLUMN", path=path)
-        return cls(columns)
+        return cls(columns, option)
 
     def save(self, path: AnyPath) -> None:
         """Write the mapping to a file, a field a line."""
@@ -139,11 +140,19 @@ def _unit(part: re.Match[str], field: str, numbers: Collection[str]) -> tuple[st
     return sign, number
 
 
-def unknown_column(name: str, columns: Iterable[str], *, path: AnyPath, field: str, line: int | None = 1) -> InputError:
+def unknown_column(
+    name: str,
+    columns: Iterable[str],
+    *,
+    path: AnyPath,
+    field: str,
+    line: int | None = 1,
+    option: str = OPTION,
+) -> InputError:
     """Return the error of a column that a file does not have, with those that it has and the nearest."""
     columns = list(dict.fromkeys(columns))
     listed = ", ".join(columns[:MOST_COLUMNS]) + (", ..." if len(columns) > MOST_COLUMNS else "")
     meant = nearest(name, columns)
     problem = f"got {name!r} as the column of {field}, the file has {listed or 'no columns'}"
     hint = None if meant is None else f"did you mean {meant!r}?"
-    return InputError(problem, path=path, line=line, field=OPTION, hint=hint)
+    return InputError(problem, path=path, line=line, field=option, hint=hint)

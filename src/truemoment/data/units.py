@@ -3,8 +3,10 @@
 Times in frames, milliseconds, per cent or fractions give figures that look like those of a poor method. The unit is
 never guessed: a :class:`Suspicion` names the axis that fits, and the person decides.
 
-Seconds are improbable if many moments end after the end of their video, if all times are at most 1, or if none is above
-100 although references are. An axis fits if the moments then lie in their videos and overlap the references more.
+Seconds are improbable if many moments end after the end of their video, if all times are at most 1, or if the latest
+ends are at 100 and those of the references are not. An axis fits if the moments then lie in their videos and overlap
+the references more. Moments up to 100 that end after the end of short videos need not: answers that are far off overlap
+the references as little in either unit. Where none of many does, they are seconds.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ ENOUGH = 10
 """Moments below which nothing is certain."""
 SHORT_S = 4.0
 """Median duration of videos so short that times up to 1 are seconds."""
+TOO_SHORT_S, SOME = 70.0, 3
+"""Duration of videos that times up to 100 pass, and number of moments in them that shows it."""
 SLACK = 1.02
 """Share of the duration up to which an end, a second later still, is not past the end."""
 MANY_PAST, SOME_PAST = 1 / 3, 0.2
@@ -173,6 +177,17 @@ class _Look:
         """Return the share of moments that end clearly after the end of their video, read as seconds."""
         return float(np.mean((self.end > SLACK * self.duration_s + 1.0)[self.known]))
 
+    def sure_of_hundredths(self) -> float:
+        """Return the standard errors that times up to 100 need, by where they end in videos shorter than that.
+
+        Infinite if none of many ends there after the end of its video, as hundredths would.
+        """
+        short = self.known & (self.duration_s < TOO_SHORT_S)
+        past = self.end[short] > SLACK * self.duration_s[short] + 1.0
+        if len(past) >= SOME and float(past.mean()) > MANY_PAST:
+            return -SURE
+        return np.inf if len(past) >= ENOUGH and not past.any() else SURE
+
     def iou(self, axis: Axis, references: ReferenceTimes) -> Floats:
         """Return the IoU of each moment with its references."""
         return references.best_iou(*axis.to_seconds(self.start, self.end, self.duration_s))[self.known]
@@ -180,7 +195,8 @@ class _Look:
     def best(self, axes: Sequence[Axis], sure: float = SURE) -> Axis | None:
         """Return the axis on which moments overlap the references most, and more than as seconds; None without one.
 
-        The mean gain in IoU is more than `sure` standard errors; of few moments it is no loss.
+        The mean gain in IoU is more than `sure` standard errors, a negative number for no clear loss; of few moments it
+        is no loss.
         """
         if self.references is None:
             return axes[0] if axes else None
@@ -212,7 +228,12 @@ class _Look:
         hundredths = Axis("bins", 100.0) if self.whole and self.longest < 100 else Axis("percent")
         expected, whose = self.expected_above_100()
         above = int(np.sum(self.end[self.known] > 105))
-        if self.enough and 95 <= self.most(0.99) <= 102 and above < expected / 4 and self.best([hundredths], sure=1.0):
+        if (
+            self.enough
+            and 95 <= self.most(0.99) <= 102
+            and above < expected / 4
+            and self.best([hundredths], self.sure_of_hundredths())
+        ):
             why = f"{above:,} are above 105, and {expected:,} {whose}"
             return Suspicion("hundredths of the video", hundredths, why, certain=True)
         axes = self.rates() if past > MANY_PAST else []

@@ -230,6 +230,13 @@ class ReadingPredictions(Request):
         "Unit of the numbers: seconds, milliseconds, fraction, percent, bins=N, frames=N or fps=F. [default: seconds]",
         metavar="A",
     )
+    prediction_fields: str | None = option(
+        "Columns of a table or list of predictions, e.g. 'start_s=first/25, end_s=last/25', or the file of a mapping.",
+        metavar="MAP",
+    )
+    save_prediction_fields: Out[AnyFile | None] = option(
+        "Save the value of --prediction-fields to a file.", metavar="FILE", rare=True
+    )
     which: Which | None = option(
         "Answers in words: which moments of one that lists several. [default: last]", rare=True
     )
@@ -243,8 +250,10 @@ class ReadingPredictions(Request):
     on_negative: OnNegative = option("What to do with negative times.", "refuse", rare=True)
 
     def check(self) -> None:
-        """Refuse an axis that cannot be read."""
+        """Refuse an axis or a mapping that cannot be read, and a mapping that is saved without being given."""
         _ = self.how
+        if self.save_prediction_fields is not None and self.prediction_fields is None:
+            raise UsageError("--save-prediction-fields saves --prediction-fields, expected --prediction-fields")
 
     @property
     def how(self) -> PredictionOptions:
@@ -255,14 +264,21 @@ class ReadingPredictions(Request):
         settings = {name: getattr(self, name) for name in ("axis", "which", "one_sided", "swapped")}
         options = {name: value for name, value in settings.items() if value is not None}
         reading = Reading(**options) if options else None
-        return PredictionOptions(self.format, reading, self.on_unknown, self.on_negative, self.axis is not None)
+        fields = None
+        if self.prediction_fields is not None:
+            from truemoment.data.formats.objects import parse_prediction_fields
+
+            fields = parse_prediction_fields(self.prediction_fields)
+        save = None if self.save_prediction_fields is None else Path(self.save_prediction_fields)
+        names_axis = self.axis is not None
+        return PredictionOptions(self.format, reading, self.on_unknown, self.on_negative, names_axis, fields, save)
 
     def read(
         self, predictions: AnyPredictions, annotations: Annotations, *, progress: bool = False
     ) -> tuple[Predictions, MatchReport]:
         """Return predictions, the record itself or what a file or value contains, and how they match the queries."""
         from truemoment.base.records import Predictions
-        from truemoment.data.formats.matching import MatchReport
+        from truemoment.data.formats.matching import report_of_record
 
         if is_file(predictions):
             return self.how.read(Path(predictions), annotations, progress=progress)
@@ -270,8 +286,7 @@ class ReadingPredictions(Request):
             from truemoment.data.python_values import predictions_of
 
             return predictions_of(predictions, annotations, self.how)
-        n_queries, n_moments = len(predictions.query_id), int(predictions.lengths.sum())
-        return predictions, MatchReport("record", "no file", n_queries, by_id=n_queries, moments=n_moments)
+        return predictions, report_of_record(predictions, annotations)
 
 
 @dataclass(frozen=True, kw_only=True)

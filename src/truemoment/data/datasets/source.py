@@ -53,6 +53,8 @@ class AnnotationSource:
             raise UsageError("got --dataset and --annotations, expected one of them")
         if self.annotations is not None:
             return read_references(self.annotations, split, self.how)
+        if self.how.fields is not None:
+            raise UsageError("--fields maps the columns of --annotations; --prediction-fields those of predictions")
         if self.dataset is None:
             raise UsageError("which annotations? give --dataset NAME with --split NAME, or --annotations FILE")
         if split is None:

@@ -18,6 +18,7 @@ from truemoment.base.registry import Registry
 from truemoment.base.rules import OnNegative, OnUnknown
 from truemoment.data.answers.reading import Reading
 from truemoment.data.axes import SECONDS, Axis
+from truemoment.data.fields import FieldMap
 from truemoment.data.formats import (
     activitynet_challenge,
     cone,
@@ -26,6 +27,7 @@ from truemoment.data.formats import (
     lmms_eval,
     moment_detr,
     native,
+    objects,
     parquet,
     plain_answers,
     results_by_video,
@@ -73,6 +75,7 @@ MODULES = (
     moment_detr,
     results_by_video,
     table,
+    objects,
     parquet,
     unitime,
     cone,
@@ -119,7 +122,15 @@ def sniff(path: AnyPath) -> tuple[Format, str]:
         )
     if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # whose error names them
         return table.FORMAT, f"its name ends in {path.suffix}"
-    raise InputError(unknown(head, FORMATS), path=path, line=1, hint="name it with --format")
+    hint = "name it with --format" + f", or its columns with {objects.OPTION}" * bool(head.entry_keys)
+    raise InputError(unknown(head, FORMATS), path=path, line=1, hint=hint)
+
+
+def _format_of_columns(head: Head) -> Format:
+    """Return the format of a file with columns: Parquet, objects of JSON, or a table."""
+    if head.data.startswith(b"PAR1"):
+        return parquet.FORMAT
+    return objects.FORMAT if head.is_object or head.is_list else table.FORMAT
 
 
 def _recognised(head: Head, formats: Mapping[str, Format]) -> list[tuple[Format, str]]:
@@ -131,6 +142,7 @@ def read_rows(
     format: str | None = None,  # noqa: A002 - the CLI's word
     *,
     reading: Reading | None = None,
+    fields: FieldMap | None = None,
     progress: bool = False,
 ) -> tuple[PredictionRows, str]:
     """Read a file's rows without matching them; also return how the format was recognised.
@@ -143,16 +155,25 @@ def read_rows(
         Name of the format. Default: recognised from the file.
     reading
         How answers in words are read, and the axis of numbers. None: as the file states, else seconds.
+    fields
+        Columns of a table, of a list of objects or of Parquet, as the user maps them; such a file has no format.
     progress
         Show progress on standard error while a large file is read.
     """
     path = any_path(path)
-    if format is None:
+    if fields is not None:
+        if format is not None:
+            raise UsageError(f"got --format {format} and {fields.option}, expected one of them")
+        format_, why = _format_of_columns(Head.read(path)), "as its fields are mapped"
+        read = objects.mapped_reader(fields)
+    elif format is None:
         format_, why = sniff(path)
+        read = format_.read
     else:
         format_, why = get_format(format), "as asked"
+        read = format_.read
         Head.read(path)  # a file that is not text gets its own message
-    rows = replace(format_.read(path, progress), format=format_.name)
+    rows = replace(read(path, progress), format=format_.name)
     why += rows.note
     if isinstance(rows, AnswerRows):
         from truemoment.data.formats.parsed_answers import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
@@ -185,6 +206,7 @@ def read_predictions(
     *,
     format: str | None = None,  # noqa: A002 - the CLI's word
     reading: Reading | None = None,
+    fields: FieldMap | None = None,
     on_unknown: OnUnknown = "refuse",
     on_negative: OnNegative = "refuse",
     name: str | None = None,
@@ -194,7 +216,7 @@ def read_predictions(
 
     Parameters
     ----------
-    path, format, reading, progress
+    path, format, reading, fields, progress
         See :func:`read_rows`.
     annotations
         Annotations of the queries.
@@ -206,7 +228,7 @@ def read_predictions(
     MissingFileError, InputError, MatchError, UsageError
         In one line: file, line, field, what was found, what was expected.
     """
-    rows, why = read_rows(path, format, reading=reading, progress=progress)
+    rows, why = read_rows(path, format, reading=reading, fields=fields, progress=progress)
     return match_rows(rows, why, annotations, on_unknown=on_unknown, on_negative=on_negative, name=name)
 
 

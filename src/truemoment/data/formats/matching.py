@@ -258,9 +258,7 @@ def _counts(predictions: Predictions, annotations: Annotations, answered: Ints) 
     firsts = predictions.offsets[:-1][filled]
     first_s = predictions.start_s[firsts], predictions.end_s[firsts]
     duration_s = annotations.queries.duration_s[answered]
-    units = None
-    if len(firsts):
-        units = look_at_units(*first_s, duration_s[filled], ReferenceTimes.of(annotations, answered[filled]))
+    units = units_of(predictions, annotations, answered)
     coarse = int(is_coarse(*first_s).sum())
     share = coarse / max(len(firsts), 1)
     grid = f"{100 * share:.0f} % of the first moments start and end on multiples of 5 s: a coarse grid"
@@ -277,6 +275,26 @@ def _counts(predictions: Predictions, annotations: Annotations, answered: Ints) 
         "signs": (*([] if units is None else [str(units)]), *([grid] if len(firsts) >= ENOUGH and share > 0.5 else [])),
         "units": units,
     }
+
+
+def units_of(predictions: Predictions, annotations: Annotations, answered: Ints) -> Suspicion | None:
+    """Return what first moments look like if they are improbable as seconds; `answered` are positions of queries."""
+    filled = (predictions.lengths > 0) & (answered >= 0)
+    if not filled.any():
+        return None
+    firsts, query = predictions.offsets[:-1][filled], answered[filled]
+    first_s = predictions.start_s[firsts], predictions.end_s[firsts]
+    return look_at_units(*first_s, annotations.queries.duration_s[query], ReferenceTimes.of(annotations, query))
+
+
+def report_of_record(predictions: Predictions, annotations: Annotations) -> MatchReport:
+    """Return the report of predictions that are in memory."""
+    index = annotations.queries.index
+    answered = np.array([index.get(query_id, -1) for query_id in predictions.query_id.tolist()], dtype=np.int64)
+    units = units_of(predictions, annotations, answered)
+    signs = () if units is None else (str(units),)
+    n_queries, n_moments = len(predictions.query_id), int(predictions.lengths.sum())
+    return MatchReport("record", "no file", n_queries, by_id=n_queries, moments=n_moments, signs=signs, units=units)
 
 
 def count_past_end(predictions: Predictions, duration_s: Floats) -> int:

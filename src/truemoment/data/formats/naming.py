@@ -45,17 +45,9 @@ def spellings(name: str) -> list[str]:
 
 def _with_videos(rows: PredictionRows, video_ids: Sequence[str]) -> tuple[PredictionRows, str]:
     """Name each video as the annotations do, if one of them has a spelling of its name."""
-    known = set(video_ids)
-    others = {name for name in rows.video_id if name is not None and name not in known}
-    if not others:
-        return rows, ""
-    by_spelling: list[dict[str, set[str]]] = [{}, {}, {}]
-    for video_id in known:
-        for names, spelling in zip(by_spelling, spellings(video_id), strict=True):
-            names.setdefault(spelling, set()).add(video_id)
+    others = {name for name in rows.video_id if name is not None}
     meant: dict[str, str] = {}
-    for name in others:
-        fitting = _fitting(name, by_spelling, known)
+    for name, fitting in videos_meant(others, video_ids).items():
         if len(fitting) > 1:
             first, second = sorted(fitting)[:2]
             row = rows.video_id.index(name)
@@ -69,6 +61,25 @@ def _with_videos(rows: PredictionRows, video_ids: Sequence[str]) -> tuple[Predic
         return rows, ""
     named = [name if name is None else meant.get(name, name) for name in rows.video_id]
     return replace(rows, video_id=named), _note(meant, rows.video_id)
+
+
+def videos_meant(names: Iterable[str], video_ids: Iterable[str]) -> dict[str, set[str]]:
+    """Return the known videos that each unknown name may mean: none, one, or several.
+
+    Examples
+    --------
+    >>> videos_meant(["videos/a.mp4", "b"], ["a", "b"])
+    {'videos/a.mp4': {'a'}}
+    """
+    known = set(video_ids)
+    others = [name for name in names if name not in known]
+    if not others:
+        return {}
+    by_spelling: list[dict[str, set[str]]] = [{}, {}, {}]
+    for video_id in known:
+        for spelled, spelling in zip(by_spelling, spellings(video_id), strict=True):
+            spelled.setdefault(spelling, set()).add(video_id)
+    return {name: _fitting(name, by_spelling, known) for name in others}
 
 
 def _fitting(name: str, by_spelling: Sequence[dict[str, set[str]]], known: set[str]) -> set[str]:

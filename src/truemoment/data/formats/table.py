@@ -1,19 +1,21 @@
 """CSV and TSV: a row per moment, rows of one query ranked by score or, without scores, in file order.
 
-Headings, in any case and order: ``query_id`` or ``qid``; ``video_id``, ``video`` or ``vid``; ``sentence``, ``query`` or
-``description``; ``start_s``, ``start`` or ``start_time``; ``end_s``, ``end`` or ``end_time``; ``score`` or
-``confidence``. Times are seconds. The headings of ActionFormer's results are read too: ``video-id``, ``t-start``,
-``t-end``, ``label``.
+Headings, in any case and order, are those of :data:`HEADINGS`: ``query_id``, ``video_id``, ``sentence``, ``start_s``,
+``end_s``, ``score`` and other usual names, such as the headings of ActionFormer's results (``video-id``, ``t-start``,
+``t-end``, ``label``). Of two headings with one meaning, the one that begins with ``pred`` is the prediction. Times are
+seconds. Numbers of tables with ``;`` or tabs may have decimal commas.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from truemoment.base.boundary.files import DATA_BYTES, read_number, write_bytes
 from truemoment.base.boundary.own_path import AnyPath
-from truemoment.base.boundary.tables import cells_of, csv_text, read_cells
+from truemoment.base.boundary.tables import cells_of, csv_text, has_decimal_commas, read_cells, read_sheet
 from truemoment.base.errors import InputError
 from truemoment.data.formats.base import AnswerRows, Format, PredictionRows
 from truemoment.data.formats.head import Head
@@ -24,19 +26,21 @@ Headings = Mapping[str, tuple[str, ...]]
 
 ABOUT: Headings = {
     "query_id": ("query_id", "qid"),
-    "video_id": ("video_id", "video-id", "video", "vid"),
-    "sentence": ("sentence", "query", "description", "label"),
+    "video_id": ("video_id", "video-id", "video", "vid", "video_name", "vid_name", "file", "filename"),
+    "sentence": ("sentence", "query", "description", "label", "caption", "text", "desc"),
 }
 HEADINGS: Headings = {
     **ABOUT,
-    "start": ("start_s", "start", "start_time", "t-start"),
-    "end": ("end_s", "end", "end_time", "t-end"),
-    "score": ("score", "confidence"),
+    "start": ("start_s", "start", "start_time", "start_sec", "t-start", "begin", "pred_start", "pred_start_s"),
+    "end": ("end_s", "end", "end_time", "end_sec", "t-end", "finish", "pred_end", "pred_end_s"),
+    "score": ("score", "confidence", "conf", "pred_score"),
 }
+PREDICTED = re.compile(r"\s*pred(icted)?[_ -]", re.IGNORECASE)
 ANNOTATOR_HEADINGS = {"hitid", "workerid", "annotator"}
 """Headings of tables of human annotations, which are no predictions."""
 
 Key = tuple[str | None, str | None, str | None]
+T = TypeVar("T")
 
 
 def _recognise(head: Head) -> str | None:
@@ -76,10 +80,19 @@ def columns_of(header: list[str], headings: Headings) -> dict[str, int]:
     for at, heading in enumerate(header):
         for meaning, names in headings.items():
             if heading.strip().lower() in names:
-                if meaning in columns:
-                    raise ValueError(f"got headings {header[columns[meaning]]} and {heading}, expected one of them")
-                columns[meaning] = at
+                same = [at] if meaning not in columns else [columns[meaning], at]
+                if len(same) > 1:
+                    same = predicted([header[column] for column in same], same)
+                if len(same) > 1:
+                    raise ValueError(f"got headings {header[same[0]]} and {heading}, expected one of them")
+                columns[meaning] = same[0]
     return columns
+
+
+def predicted(headings: Sequence[str], columns: Sequence[T]) -> list[T]:
+    """Return the one column of some with one meaning whose heading begins with ``pred``, else all."""
+    named = [column for heading, column in zip(headings, columns, strict=True) if PREDICTED.match(heading)]
+    return named if len(named) == 1 else list(columns)
 
 
 def read_table(path: AnyPath, headings: Headings, needed: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -100,6 +113,7 @@ def read_table(path: AnyPath, headings: Headings, needed: Collection[str]) -> It
             "(or video_id, sentence)",
             path=path,
             line=1,
+            hint='--prediction-fields "start_s=begin" names another column' if "start" in needed else None,
         )
     for line, row in rows:
         fields = {name: row[at] for name, at in columns.items()}
@@ -125,17 +139,20 @@ def _read(path: AnyPath, _progress: bool) -> PredictionRows | AnswerRows:
     """Read the file; the rows of a query need not be adjacent."""
     lines: dict[Key, list[int]] = {}
     moments: dict[Key, list[tuple[float, ...]]] = {}
+    commas = has_decimal_commas(read_sheet(path, most=DATA_BYTES).split("\n", 1)[0])
     for line, fields in read_table(path, HEADINGS, ("start", "end")):
         key = _about(fields)
-        numbers = tuple(_number(fields[name], name, path, line) for name in ("start", "end", "score") if name in fields)
+        cells = {name: fields[name] for name in ("start", "end", "score") if name in fields}
+        numbers = tuple(_number(cell, name, path, line, commas=commas) for name, cell in cells.items())
         lines.setdefault(key, []).append(line)
         moments.setdefault(key, []).append(numbers)
     rows = [FileRow(*key, moments[key], line=numbers[0]) for key, numbers in lines.items()]
     return as_columns(path, rows, field="", moment_line=[line for numbers in lines.values() for line in numbers])
 
 
-def _number(text: str, field: str, path: AnyPath, line: int) -> float:
-    value = read_number(text)
+def _number(text: str, field: str, path: AnyPath, line: int, *, commas: bool) -> float:
+    decimal = commas and text.count(",") == 1 and "." not in text
+    value = read_number(text.replace(",", ".") if decimal else text)
     if math.isnan(value):
         raise InputError(f"got {text[:40]!r}, expected a number", path=path, line=line, field=field)
     return value

@@ -2,7 +2,8 @@
 
 The query is the `sentence_id`-th of its video, from 0, in the order of the annotations; `query_id` is the number of the
 prompt. Only rows of the task ``grounding`` and of its first prompt are read, the others are counted. Answers state
-hundredths of the video: ``--axis bins=100``. Source: huangb23/VTimeLLM, ``vtimellm/eval/eval.py`` and ``metric.py``.
+hundredths of the video: ``--axis percent`` as its evaluator reads them, which rounds each IoU to two decimals. Source:
+huangb23/VTimeLLM, ``vtimellm/eval/eval.py`` (`iou`) and ``metric.py``.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from truemoment.data.datasets.entries import (
 )
 from truemoment.data.fields import FieldMap
 from truemoment.data.formats.head import Head
+from truemoment.data.formats.naming import videos_meant
 from truemoment.data.formats.table import headings
 from truemoment.data.references import (
     activitynet,
@@ -46,6 +47,7 @@ from truemoment.data.references import (
     subtitles,
     table,
     tacos,
+    timechat,
     via,
 )
 from truemoment.data.references.base import Property, ReferenceForm, ReferenceOptions, warn
@@ -82,6 +84,7 @@ MODULES = (
     tacos,
     didemo,
     ego4d_nlq,
+    timechat,
     table,
     objects,
     parquet,
@@ -156,7 +159,7 @@ def _entries(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
     without = without_duration(entries) if how.durations is not None else []
     if how.durations is None or not without:
         return entries
-    durations = how.durations(without)
+    durations = _spelled_as(without, how.durations(without), path)
     missing = [video_id for video_id in without if not durations.get(video_id, math.nan) > 0]
     if len(missing) == len(without):
         problem = f"got no duration of its {len(without):,} videos, such as {without[0]!r}"
@@ -164,6 +167,17 @@ def _entries(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
     if missing:
         warn(f"{path}: {len(missing):,} of {len(without):,} videos have no duration, such as {missing[0]!r}")
     return with_durations(entries, durations)
+
+
+def _spelled_as(video_ids: Sequence[str], durations: Mapping[str, float], path: AnyPath) -> Mapping[str, float]:
+    """Return durations of videos that are named as the annotations name them."""
+    meant = videos_meant(video_ids, durations)
+    several = next((name for name, fitting in meant.items() if len(fitting) > 1), None)
+    if several is not None:
+        first, second = sorted(meant[several])[:2]
+        problem = f"got durations of {first!r} and {second!r} for video {several!r}, expected one of them"
+        raise InputError(problem, path=path)
+    return {**durations, **{name: durations[fitting.pop()] for name, fitting in meant.items() if fitting}}
 
 
 def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[ReferenceForm, str]:

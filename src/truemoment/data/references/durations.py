@@ -13,8 +13,8 @@ from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError
 from truemoment.base.records import MAX_TIME_S, Seconds
 from truemoment.data.formats.entries import first_line
-from truemoment.data.references import objects, table
-from truemoment.data.references.records import USUAL, Record
+from truemoment.data.formats.records import Record, read_objects, read_table
+from truemoment.data.references.records import USUAL
 
 VIDEO = (*USUAL["video_id"], "id")
 DURATION = (*USUAL["duration_s"], "length")
@@ -36,9 +36,9 @@ def read_durations(path: AnyPath) -> dict[str, float]:
             name: entry.duration if isinstance(entry, TimedEntry) else entry for name, entry in by_video.items()
         }
     elif start.startswith((b"{", b"[")):
-        durations = _of_records(objects.read_records(path), path)
+        durations = _of_records(read_objects(path).records, path)
     else:
-        durations = _of_records(table.read_records(path)[1], path)
+        durations = _of_records(read_table(path).records, path)
     if not durations:
         raise InputError("has no durations", path=path)
     wrong = next((name for name, duration_s in durations.items() if not 0 < duration_s <= MAX_TIME_S), None)

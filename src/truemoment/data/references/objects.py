@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.data.datasets.entries import ReferenceEntry
-from truemoment.data.formats.entries import read_entries
 from truemoment.data.formats.head import Head
+from truemoment.data.formats.records import read_objects
 from truemoment.data.references.base import ReferenceForm, ReferenceOptions
-from truemoment.data.references.records import Record, columns_of, entries_of, looks_like_references
+from truemoment.data.references.records import entries_of, looks_like_references, reference_columns
 
 OF_OTHER_FORMS = frozenset({"relevant_windows", "times", "annotations", "sentences"})
 """Keys of objects that other forms read."""
@@ -25,19 +23,10 @@ def _is_table(keys: frozenset[str]) -> bool:
     return looks_like_references(keys) and not keys & OF_OTHER_FORMS
 
 
-def read_records(path: AnyPath) -> list[Record]:
-    """Return the objects of a file."""
-    return [
-        Record(line, number, values)
-        for number, (line, values) in enumerate(read_entries(path, dict[str, Any]), start=1)
-    ]
-
-
 def _read(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
-    records = read_records(path)
-    names = list(dict.fromkeys(name for record in records for name in record.values))
+    names, records, _ = read_objects(path)
     line = records[0].line if records else None
-    return entries_of(records, columns_of(names, how.fields, path, line), path) if records else []
+    return entries_of(records, reference_columns(names, how.fields, path, line), path) if records else []
 
 
 FORM = ReferenceForm("json", "JSON list or JSON Lines of objects, one a moment or a query", _recognise, _read)

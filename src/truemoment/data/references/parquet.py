@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from truemoment.base.boundary.arrays import refusing_damage
-from truemoment.base.boundary.inputs import reading
-from truemoment.base.boundary.own_path import AnyPath, open_regular, path_of_opened
-from truemoment.base.boundary.unpacking import FREE_TEXT_BYTES, refuse_swollen
+from collections.abc import Sequence
+
+from truemoment.base.boundary.own_path import AnyPath
 from truemoment.data.datasets.entries import ReferenceEntry
-from truemoment.data.formats.footer import read_footer
+from truemoment.data.fields import Column
 from truemoment.data.formats.head import Head
-from truemoment.data.formats.parquet import NUMBER_BYTES, TEXT_BYTES, import_pyarrow
+from truemoment.data.formats.records import read_parquet
 from truemoment.data.references.base import ReferenceForm, ReferenceOptions
-from truemoment.data.references.records import Record, columns_of, entries_of
+from truemoment.data.references.records import entries_of, reference_columns
 
 
 def _recognise(head: Head) -> str | None:
@@ -19,20 +18,13 @@ def _recognise(head: Head) -> str | None:
 
 
 def _read(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
-    pyarrow, parquet = import_pyarrow()
-    with refusing_damage(path, "cannot be read as Parquet", pyarrow.ArrowException):
-        n_bytes = sum(
-            max(chunk.n_bytes, chunk.n_values * (TEXT_BYTES if chunk.is_text else NUMBER_BYTES))
-            for chunk in read_footer(path)
-        )
-        refuse_swollen(path, n_bytes, path.stat().st_size, free=FREE_TEXT_BYTES)
-        with open_regular(reading(path)) as stream:
-            file = parquet.ParquetFile(path_of_opened(stream, path), memory_map=True)
-        columns = columns_of(file.schema_arrow.names, how.fields, path, None)
-        wanted = {column.name.split(".")[0] for column in columns.values()}
-        names = [name for name in file.schema_arrow.names if name in wanted or name in columns]
-        rows = file.read(columns=names).to_pylist()
-    return entries_of([Record(None, number, row) for number, row in enumerate(rows, start=1)], columns, path)
+    columns: dict[str, Column] = {}
+
+    def wanted(names: Sequence[str]) -> set[str]:
+        columns.update(reference_columns(names, how.fields, path, None))
+        return {part for column in columns.values() for part in (column.name, column.name.split(".")[0])}
+
+    return entries_of(read_parquet(path, wanted).records, columns, path)
 
 
 FORM = ReferenceForm("parquet", "Parquet with such columns", _recognise, _read)

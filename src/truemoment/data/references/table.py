@@ -4,40 +4,26 @@ from __future__ import annotations
 
 import math
 
-from truemoment.base.boundary.files import DATA_BYTES, write_bytes
+from truemoment.base.boundary.files import write_bytes
 from truemoment.base.boundary.own_path import AnyPath
-from truemoment.base.boundary.tables import csv_text, has_decimal_commas, read_cells, read_sheet
-from truemoment.base.errors import InputError
+from truemoment.base.boundary.tables import csv_text
 from truemoment.base.records import Annotations
 from truemoment.data.datasets.entries import ReferenceEntry
 from truemoment.data.formats.head import Head
+from truemoment.data.formats.records import read_table
 from truemoment.data.formats.table import headings, headings_text
 from truemoment.data.references.base import ReferenceForm, ReferenceOptions
 from truemoment.data.references.queries import queries_of
-from truemoment.data.references.records import Record, columns_of, entries_of, looks_like_references
+from truemoment.data.references.records import entries_of, looks_like_references, reference_columns
 
 
 def _recognise(head: Head) -> str | None:
     return f"its headings are {headings_text(head)}" if looks_like_references(headings(head)) else None
 
 
-def read_records(path: AnyPath) -> tuple[list[str], list[Record]]:
-    """Return the headings and the rows of a table."""
-    rows = read_cells(path, most=DATA_BYTES)
-    _, names = next(rows)
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"got the heading {twice!r} twice, expected it once", path=path, line=1)
-    records = [
-        Record(line, number, dict(zip(names, row, strict=True))) for number, (line, row) in enumerate(rows, start=1)
-    ]
-    return names, records
-
-
 def _read(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
-    names, records = read_records(path)
-    commas = has_decimal_commas(read_sheet(path, most=DATA_BYTES).split("\n", 1)[0])
-    return entries_of(records, columns_of(names, how.fields, path), path, decimal_commas=commas)
+    names, records, commas = read_table(path)
+    return entries_of(records, reference_columns(names, how.fields, path), path, decimal_commas=commas)
 
 
 def _write(path: AnyPath, annotations: Annotations) -> None:

@@ -15,6 +15,7 @@ from truemoment.base.request import In, InDataset, argument, option
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.formats.prediction_files import PredictionOptions
 from truemoment.data.named_file import NamedFile
+from truemoment.data.references.base import warn
 from truemoment.evaluation.evaluate import evaluate, resolve_protocol
 from truemoment.evaluation.measures import Measure, parse_measures
 from truemoment.evaluation.protocols import Protocol, get_protocol
@@ -96,6 +97,7 @@ def measured_files(
 ) -> dict[str, Scores]:
     """Load saved scores, then read and measure prediction files with the references `annotations`.
 
+    Files whose times are improbable as seconds are refused.
     The default of `measures` is the measures of the saved scores, or those of all studies. `keep` collects the
     predictions.
     """
@@ -106,7 +108,7 @@ def measured_files(
             result = _saved_scores(file.path, measures, protocol)
         else:
             assert annotations is not None  # noqa: S101 - callers with prediction files read their annotations
-            predictions, _ = how.read(file.path, annotations, progress=False)
+            predictions, _ = how.settled(warn)(file.path, annotations, progress=False)
             selected = measures or measures_for(scores, resolve_protocol(protocol, annotations))
             result = evaluate(annotations, predictions, selected, protocol, on_unknown=how.on_unknown)
             if keep is not None:
