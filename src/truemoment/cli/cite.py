@@ -41,6 +41,6 @@ def command(request: CiteRequest, output: Output) -> None:
     else:
         if request.bibtex_path is not None:
             write_text(request.bibtex_path, f"{citations.bibtex()}\n")
-        deliver(citations.report(), citations.document, replace(output, full=True))  # a list, of which nothing is left out
+        deliver(citations.report(), citations.document, replace(output, full=True))
     if request.bibtex_path == STANDARD_OUTPUT or not (request.bibtex_path or output.json_only or output.style):
         click.echo(citations.bibtex() if request.bibtex_path else f"\n{citations.bibtex()}")
