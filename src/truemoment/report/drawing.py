@@ -1,7 +1,6 @@
-"""How figures are drawn and saved: style, colours, size, and the parts that figures of several reports share.
+"""How figures are drawn and saved: style, size, and the parts that figures of several reports share.
 
-Nothing is kept in matplotlib's global state, and whatever style a user has set does not reach a figure. Colours can be
-distinguished by colour-blind readers, and nothing is shown by colour alone.
+Nothing is kept in matplotlib's global state, and whatever style a user has set does not reach a figure.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +29,8 @@ from truemoment.base.density import Density
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats
 from truemoment.report.marks import marks_of, marks_svg
-from truemoment.report.model import Drawing
+from truemoment.report.model import Drawing, Strip
+from truemoment.report.roles import GRID, INK, LIGHT, PAPER, ROLES, SCALE, SOFT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,31 +39,8 @@ if TYPE_CHECKING:
 WIDTH_IN = 4.0
 """Width of a figure: at 360 px, as on a phone, its smallest text is still 9 px high."""
 
-# On the page each colour represents a variable of the style sheet, so that light and dark both look right.
-PAPER, INK, SOFT, GRID = "#fffffe", "#26262a", "#5f6068", "#e4e1db"
-METHOD, FLOOR, OTHER, CEILING = "#1f5a8e", "#b8560f", "#8b8c94", "#6f8f7a"
-METHOD_FAINT, FLOOR_FAINT, OTHER_FAINT, CEILING_FAINT = "#c5d6e6", "#f1d5bd", "#d6d6da", "#dbe6de"
-SCALE = ("#dce8f3", "#b3cde4", "#7fabd1", "#4a83b8", "#1f5a8f", "#0d3156")
-"""Classes of density, thin to dense."""
-
-COLOURS: MappingProxyType[str, str] = MappingProxyType(
-    {
-        "paper": PAPER,
-        "ink": INK,
-        "soft": SOFT,
-        "grid": GRID,
-        "method": METHOD,
-        "floor": FLOOR,
-        "other": OTHER,
-        "ceiling": CEILING,
-        "method-faint": METHOD_FAINT,
-        "floor-faint": FLOOR_FAINT,
-        "other-faint": OTHER_FAINT,
-        "ceiling-faint": CEILING_FAINT,
-        **{f"scale-{number}": colour for number, colour in enumerate(SCALE)},
-    }
-)
-"""Name of each colour, as the page's style sheet calls it."""
+METHOD, FLOOR, OTHER, CEILING = (ROLES[name].look.colour for name in ("method", "floor", "other", "ceiling"))
+METHOD_FAINT, FLOOR_FAINT, OTHER_FAINT = (ROLES[name].faint for name in ("method", "floor", "other"))
 
 TEXT, SMALL = 9.0, 8.0  # points
 
@@ -150,7 +127,7 @@ def new_figure(height_in: float) -> Figure:
 
 
 def save_drawings(
-    drawings: Iterable[Drawing], folder: AnyPath, formats: Sequence[str] = ("png", "svg", "pdf")
+    drawings: Iterable[Drawing | Strip], folder: AnyPath, formats: Sequence[str] = ("png", "svg", "pdf")
 ) -> list[Path]:
     """Save figures in each format, and the numbers of a figure that has them as CSV; the same figures, the same bytes.
 
@@ -209,7 +186,7 @@ _METADATA: dict[str, dict[str, str | None]] = {
 def inline_svg(drawing: Drawing) -> str:
     """Draw a figure as SVG for a page.
 
-    Text is text, colours are variables of the page's style sheet (:data:`COLOURS`), and the names of its parts begin
+    Text is text, colours are variables of the page's style sheet (:data:`~truemoment.report.roles.LIGHT`), and the names of its parts begin
     with the figure's, so that no two figures of a page share one. The page gives it a size. Boxes without colour
     lie over what it shows, with its values in words (:mod:`truemoment.report.marks`).
     """
@@ -223,7 +200,8 @@ def inline_svg(drawing: Drawing) -> str:
     return f'<svg viewBox="{box}" role="img" aria-label="{title}"><title>{title}</title>{body}{values}</svg>'
 
 
-_NAMES = {colour: name for name, colour in COLOURS.items()}
+_NAMES = {colour: name for name, colour in reversed(LIGHT.items())}
+"""The first name of each colour."""
 
 
 def _for_page(svg: str, name: str) -> tuple[str, str]:

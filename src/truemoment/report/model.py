@@ -5,10 +5,13 @@ Text in a block may come from outside: every renderer escapes it for its medium.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+from truemoment.report.roles import RoleName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,6 +97,79 @@ class Drawing(NamedTuple):
     numbers: Callable[[], Sequence[Mapping[str, Any]]] | None = None
 
 
+class StripMark(NamedTuple):
+    """A value in a row of a strip chart: its role, and both ends of its 95 % interval; NaN where undefined."""
+
+    role: RoleName
+    value: float
+    ci95: tuple[float, float] = (math.nan, math.nan)
+
+
+class StripRow(NamedTuple):
+    """A row of a strip chart: its name, a mark a role, a short note such as a count, and whether it is the main one."""
+
+    label: str
+    marks: tuple[StripMark, ...]
+    note: str = ""
+    is_main: bool = False
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A strip chart: rows of values with intervals on one axis. A page shows it as a table with a mark a value.
+
+    Parameters
+    ----------
+    name
+        Name of its file, without ending.
+    title
+        What it shows.
+    caption
+        Its main point, and the source of the figure.
+    axis
+        Label of the axis, with its unit.
+    groups
+        Rows under a heading of their own ("" for none).
+    note
+        Heading of the notes; "" for no notes.
+    line
+        Value that a line through all rows marks.
+    from_zero
+        Whether the axis begins at 0.
+    decimals
+        Decimals of the values.
+    """
+
+    name: str
+    title: str
+    caption: str
+    axis: str
+    groups: tuple[tuple[str, tuple[StripRow, ...]], ...]
+    note: str = ""
+    line: StripMark | None = None
+    from_zero: bool = True
+    decimals: int = 1
+
+    numbers: ClassVar[None] = None
+
+    @property
+    def rows(self) -> list[StripRow]:
+        """All rows, in order."""
+        return [row for _, rows in self.groups for row in rows]
+
+    @property
+    def roles(self) -> tuple[RoleName, ...]:
+        """Roles of the marks where a row has several, in order; () where each has one."""
+        roles = dict.fromkeys(mark.role for row in self.rows for mark in row.marks)
+        return tuple(roles) if any(len(row.marks) > 1 for row in self.rows) else ()
+
+    def draw(self) -> Figure:
+        """Draw it for a file."""
+        from truemoment.report.strips import strip_figure  # noqa: PLC0415 - only files need matplotlib
+
+        return strip_figure(self)
+
+
 @dataclass(frozen=True)
 class Finding:
     """A finding, in sentences.
@@ -108,12 +184,15 @@ class Finding:
         How serious it is; None where that is no question.
     evidence
         Lines after it, which a page folds.
+    section
+        Name of the section with its figures; "" for none.
     """
 
     sentences: tuple[str, ...]
     title: str = ""
     level: Level | None = None
     evidence: tuple[str, ...] = ()
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -230,7 +309,7 @@ class Details:
     blocks: tuple[Block, ...]
 
 
-Block = Finding | Table | Drawing | KeyFigures | Paragraph | Examples | Gallery | Details
+Block = Finding | Table | Drawing | Strip | KeyFigures | Paragraph | Examples | Gallery | Details
 
 
 @dataclass(frozen=True)
@@ -277,6 +356,9 @@ class Report:
         Inputs, by label: data, size, predictions, protocol.
     headline, key_figures
         The finding that answers the question, and its figures; None where there are none.
+    lead
+        Blocks that a page shows below the headline, beside the number of findings and the first warnings. Inputs then go
+        to the end of the page.
     notes
         Notes for readers of the figures.
     reading
@@ -295,6 +377,7 @@ class Report:
     facts: tuple[tuple[str, str], ...] = ()
     headline: Finding | None = None
     key_figures: KeyFigures | None = None
+    lead: tuple[Block, ...] = ()
     notes: tuple[str, ...] = ()
     reading: tuple[tuple[str, str], ...] = ()
     signature: str = ""
@@ -303,13 +386,14 @@ class Report:
 
     def blocks(self) -> Iterator[Block]:
         """Yield all blocks in order, folded ones too."""
+        yield from unfolded(self.lead)
         for section in self.sections:
             yield from unfolded(section.blocks)
 
     @property
-    def drawings(self) -> list[Drawing]:
+    def drawings(self) -> list[Drawing | Strip]:
         """Every figure in order."""
-        return [block for block in self.blocks() if isinstance(block, Drawing)]
+        return [block for block in self.blocks() if isinstance(block, Drawing | Strip)]
 
     @property
     def tables(self) -> list[Table]:

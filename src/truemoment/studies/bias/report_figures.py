@@ -29,19 +29,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from truemoment.base.intervals import Floats
 from truemoment.report.drawing import (
-    CEILING,
     DENSITY_BOUNDS,
     FLOOR,
-    INK,
     METHOD,
     OTHER,
-    PAPER,
     SMALL,
     SOFT,
     density_on_grid,
@@ -55,6 +52,7 @@ from truemoment.report.drawing import (
     write_beside,
 )
 from truemoment.report.model import Drawing
+from truemoment.report.roles import ROLES, SERIES, Look
 from truemoment.report.words import counted, percent
 from truemoment.studies.bias.surveys import OVER, SplitSurvey, Survey
 
@@ -77,31 +75,14 @@ FEW = 30
 SCALE_MEANS = "times as dense as evenly spread moments"
 
 
-class LineStyle(NamedTuple):
-    """Style of a split or a dataset: colour, line and marker."""
-
-    colour: str
-    line: Literal["-", ""] | tuple[float, tuple[float, ...]]
-    marker: str
-    hollow: bool = False
-
-    @property
-    def face(self) -> str:
-        """Colour inside the marker."""
-        return PAPER if self.hollow else self.colour
-
-
-_STYLES = (
-    LineStyle(METHOD, "-", "o"),
-    LineStyle(FLOOR, (0, (5, 1.6)), "D", hollow=True),
-    LineStyle(CEILING, (0, (1.2, 1.2)), "s"),
-    LineStyle(OTHER, "-", "v"),
-    LineStyle(INK, (0, (6, 1.6, 1.2, 1.6)), "^", hollow=True),
-    LineStyle(METHOD, (0, (2.5, 2)), "P", hollow=True),
-)
-
-_OF_SPLIT = {"train": 0, "test-ood": 1, "test": 1, "test-iid": 2, "val": 3}
-"""Styles of the usual splits, the same in every dataset; other splits use the rest."""
+_OF_SPLIT = {
+    "train": SERIES[0],
+    "test-ood": ROLES["ood"].look,
+    "test": ROLES["ood"].look,
+    "test-iid": ROLES["iid"].look,
+    "val": ROLES["other"].look,
+}
+"""Looks of the usual splits, the same in every dataset; other splits use the rest."""
 
 
 class DrawnSplit(NamedTuple):
@@ -109,7 +90,7 @@ class DrawnSplit(NamedTuple):
 
     name: str
     split: SplitSurvey
-    style: LineStyle
+    style: Look
 
 
 # ---------------------------------------------------------------------------------------- list of figures
@@ -313,11 +294,11 @@ def word_drawings(survey: Survey, name: str) -> list[Drawing]:
 
 def _splits(survey: Survey, *, with_moments: bool = True) -> list[DrawnSplit]:
     """Return the splits that are drawn, each in the style of its name or in an unused one."""
-    styles: dict[str, LineStyle] = {}
+    styles: dict[str, Look] = {}
     splits = survey.splits[:N_SHOWN]
     for split in sorted(splits, key=lambda split: split.name not in _OF_SPLIT):  # the usual names first
-        unused = [style for style in _STYLES if style not in styles.values()]
-        usual = _STYLES[_OF_SPLIT.get(split.name, len(_STYLES) - 1)]
+        unused = [look for look in (*_OF_SPLIT.values(), *SERIES[1:]) if look not in styles.values()]
+        usual = _OF_SPLIT.get(split.name, SERIES[-1])
         styles[split.name] = usual if usual in unused else unused[0]
     return [
         DrawnSplit(split.name, split, styles[split.name])
@@ -329,14 +310,14 @@ def _splits(survey: Survey, *, with_moments: bool = True) -> list[DrawnSplit]:
 def _with_all(survey: Survey, entries: Sequence[DrawnSplit]) -> list[DrawnSplit]:
     """Add all splits together where a panel would be empty."""
     is_odd = len(entries) % 2 == 1 and len(entries) > 1
-    return [*entries, *([DrawnSplit("all splits", survey.whole, _STYLES[0])] if is_odd else [])]
+    return [*entries, *([DrawnSplit("all splits", survey.whole, SERIES[0])] if is_odd else [])]
 
 
 def _datasets(surveys: Sequence[Survey], *, with_moments: bool = True) -> list[DrawnSplit]:
     """Return the datasets that are drawn."""
     return [
         DrawnSplit(survey.title, survey.whole, style)
-        for survey, style in zip(surveys, _STYLES, strict=False)
+        for survey, style in zip(surveys, SERIES, strict=False)
         if survey.whole.locations.value is not None or not with_moments
     ]
 
@@ -634,7 +615,16 @@ def _beside_chance(axes: Axes, rows: Sequence[tuple[str, float, float]]) -> None
     axes.hlines(
         at, [chance for *_, chance in rows], [value for _, value, _ in rows], color=OTHER, linewidth=0.9, zorder=0.8
     )
-    axes.plot([chance for *_, chance in rows], at, "D", color=FLOOR, mfc=PAPER, mew=1.2, ms=4.5, label="chance")
+    chance_look = ROLES["chance"].look
+    axes.plot(
+        [chance for *_, chance in rows],
+        at,
+        chance_look.marker,
+        color=chance_look.colour,
+        mfc=chance_look.face,
+        mew=1.2,
+        label=ROLES["chance"].word,
+    )
     axes.plot([value for _, value, _ in rows], at, "o", color=METHOD, label="found")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_yticks(at, [name for name, *_ in rows])

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truemoment.report.drawing import FLOOR, INK, METHOD, PAPER, SOFT, drawing_style, new_figure, wrapped
+from truemoment.report.drawing import INK, PAPER, SOFT, drawing_style, new_figure, wrapped
 from truemoment.report.model import Drawing
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.report_beside import changed_drawings, published_caption, published_name, split_drawings
-from truemoment.studies.compare.report_lengths import length_drawings
+from truemoment.studies.compare.report_lengths import length_drawings, method_looks
 from truemoment.studies.evaluate.curves import MOST_CURVES, curves_figure, recall_curves
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def drawings(compared: ComparedFiles) -> list[Drawing]:
 def _methods_figure(compared: ComparedFiles) -> Figure:
     """Draw a panel for each measure, a row for each method and each published figure."""
     comparison = compared.comparison
-    measures = range(min(len(comparison.measures), MOST_PANELS))
+    measures, looks = range(min(len(comparison.measures), MOST_PANELS)), method_looks(compared)
     figures = [_published(compared, row) for row in measures]
     n_rows = [len(comparison.methods) + len(group) for group in figures]
     labels = [
@@ -78,11 +78,10 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
             for number, method in enumerate(comparison.methods):
                 value = 100 * comparison.mean[number, row]
                 low, high = 100 * comparison.interval[number, row]
-                blind = method in comparison.blind
-                colour = FLOOR if blind else METHOD
+                look = looks[method]
                 if np.isfinite([low, high]).all():
-                    axes.plot([low, high], [number, number], color=colour, linewidth=1.6, solid_capstyle="round")
-                axes.plot([value], [number], color=colour, marker="D" if blind else "o", linestyle="none")
+                    axes.plot([low, high], [number, number], color=look.colour, linewidth=1.6, solid_capstyle="round")
+                axes.plot([value], [number], look.marker, color=look.colour, mfc=look.face)
             for number, (_, published) in enumerate(figures[row], start=len(comparison.methods)):
                 axes.plot([published], [number], "o", color=INK, mfc=PAPER, clip_on=False)
             axes.set_yticks(range(n_rows[row]), labels[row])
@@ -108,7 +107,8 @@ def _published(compared: ComparedFiles, row: int) -> list[tuple[str, float]]:
 
 def _curves(compared: ComparedFiles) -> Figure:
     protocol = compared.comparison.first.protocol
-    answers = list(compared.answers.items())[:MOST_CURVES]
+    answers, looks = list(compared.answers.items())[:MOST_CURVES], method_looks(compared)
     return curves_figure(
-        [(name, recall_curves(compared.annotations, predictions, protocol)) for name, predictions in answers]
+        [(name, recall_curves(compared.annotations, predictions, protocol)) for name, predictions in answers],
+        [looks[name] for name, _ in answers],
     )

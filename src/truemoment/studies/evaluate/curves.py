@@ -20,17 +20,13 @@ from truemoment.evaluation.measures import DiscountedRecall, Recall
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.scores import Scores
 from truemoment.report.drawing import (
-    CEILING,
-    FLOOR,
-    INK,
-    METHOD,
-    OTHER,
     PAPER,
     SOFT,
     drawing_style,
     new_figure,
     shortened,
 )
+from truemoment.report.roles import SERIES, Look
 from truemoment.studies.evaluate.slices import check_same_queries, class_of, reference_lengths
 
 if TYPE_CHECKING:
@@ -178,20 +174,18 @@ def _counted(length: Floats, bounds: Floats, hits: Floats, weight: Floats) -> Le
 
 # ----------------------------------------------------------------------------------------- figure
 
-LOOKS = ((METHOD, "o"), (FLOOR, "D"), (OTHER, "^"), (INK, "s"), (CEILING, "v"), (SOFT, "P"))
-
-MOST_CURVES = len(LOOKS)
+MOST_CURVES = len(SERIES)
 """Maximum number of systems in the figure."""
 
 
-def curves_figure(systems: Sequence[tuple[str, Curves]]) -> Figure:
+def curves_figure(systems: Sequence[tuple[str, Curves]], looks: Sequence[Look] = SERIES) -> Figure:
     """Draw R@1 and dR@1 against the threshold m (Closer Look, Fig. 8): the first :data:`MOST_CURVES` curves."""
     with drawing_style():
         figure = new_figure(3.4)
         axes = figure.add_subplot()
         highest = 0.0
         for number, (name, curves) in enumerate(systems[:MOST_CURVES]):
-            colour, marker = LOOKS[number]
+            colour, marker = looks[number].colour, looks[number].marker
             mark_every = (number, min(len(systems), MOST_CURVES) + 1)
             title = shortened(name, 24)
             recall, discounted = 100 * curves.recall[0], 100 * curves.discounted[0]

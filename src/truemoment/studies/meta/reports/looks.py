@@ -15,12 +15,9 @@ import numpy as np
 
 from truemoment.base.intervals import Floats
 from truemoment.report.drawing import (
-    CEILING,
-    FLOOR,
     FLOOR_FAINT,
     GRID,
     INK,
-    METHOD,
     OTHER,
     PAPER,
     SCALE,
@@ -29,6 +26,7 @@ from truemoment.report.drawing import (
     new_figure,
     shortened,
 )
+from truemoment.report.roles import SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +41,7 @@ _DOTTED: Line = (0, (1.2, 1.2))
 _DASHED: Line = (0, (5, 1.6))
 _DOT_DASHED: Line = (0, (6, 1.6, 1.2, 1.6))
 
-_COLOURS = {"R": METHOD, "AxIoU": FLOOR, "dR": CEILING}
+_COLOURS = {family: look.colour for family, look in zip(("R", "AxIoU", "dR"), SERIES, strict=False)}
 _LOOKS: dict[tuple[str, str], tuple[str, Line]] = {
     ("R", "0.3"): ("^", _DOTTED),
     ("R", "0.5"): ("o", _DASHED),
