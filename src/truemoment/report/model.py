@@ -163,6 +163,11 @@ class Strip:
         roles = dict.fromkeys(mark.role for row in self.rows for mark in row.marks)
         return tuple(roles) if any(len(row.marks) > 1 for row in self.rows) else ()
 
+    @property
+    def has_intervals(self) -> bool:
+        """Whether a mark has an interval."""
+        return any(math.isfinite(mark.ci95[0]) for row in self.rows for mark in row.marks)
+
     def draw(self) -> Figure:
         """Draw it for a file."""
         from truemoment.report.strips import strip_figure  # noqa: PLC0415 - only files need matplotlib

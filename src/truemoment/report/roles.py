@@ -17,12 +17,12 @@ Dashes = tuple[float, ...]
 
 MARKERS: MappingProxyType[str, str] = MappingProxyType(
     {
-        "o": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
-        "D": "M0-5.5L5.5 0 0 5.5-5.5 0z",
-        "s": "M-4.5-4.5h9v9h-9z",
+        "o": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+        "D": "M0-5L5 0 0 5-5 0z",
+        "s": "M-3.5-3.5h7v7h-7z",
         "^": "M0-5L5 4h-10z",
         "v": "M0 5L5-4h-10z",
-        "|": "M-1.5-8h3v16h-3z",
+        "|": "M-.7-7h1.4v14h-1.4z",
     }
 )
 """Outline of each marker around 0, pixels, by its name in matplotlib."""

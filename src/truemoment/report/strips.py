@@ -41,7 +41,7 @@ class StripAxis(NamedTuple):
     @property
     def tick_texts(self) -> list[str]:
         """Ticks in as few decimals as they need."""
-        decimals = max(0, -math.floor(math.log10(self.step)))
+        decimals = len(f"{self.step:.9g}".partition(".")[2])
         return [number(value, decimals) for value in self.ticks]
 
     def place(self, value: float) -> str:

@@ -1,9 +1,9 @@
 """Reports as pages: one HTML file that needs no network, and the same for a notebook without its frame.
 
 The look is in ``templates``: ``report.html.j2`` is the page, ``fragment.html.j2`` the report in a notebook, and
-``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script; ``page.js``, which is
-inside the page, adds sorting, filters, values of figures and a contents list that follows the reader. Templates escape
-text from outside, and put it into elements of its own direction.
+``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script. Its own script,
+``leaving.js`` and ``page.js``, adds menus to copy and save, sorting, filters, values of figures and a contents list that
+follows the reader. Templates escape text from outside, and put it into elements of its own direction.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _filled(template: str, report: Report, command: str = "") -> str:
         (name, section, list(_runs(section.blocks, name)))
         for name, section in zip(report.anchors, report.sections, strict=True)
     ]
-    script = read_text(TEMPLATES / "page.js")
+    script = "\n".join(read_text(TEMPLATES / name) for name in ("leaving.js", "page.js"))
     return environment.get_template(template).render(
         report=report,
         command=command,

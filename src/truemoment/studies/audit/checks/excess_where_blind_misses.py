@@ -30,8 +30,9 @@ from truemoment.baselines.sentence_network import SentenceNetwork, Training
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure, Recall
 from truemoment.evaluation.scores import Scores
-from truemoment.report.drawing import FLOOR, METHOD, OTHER, PAPER, drawing_style, new_figure
+from truemoment.report.drawing import drawing_style, new_figure
 from truemoment.report.model import Block, Drawing, Level
+from truemoment.report.roles import ROLES
 from truemoment.report.words import counted, interval95_points, points
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.findings import AuditFinding
@@ -282,15 +283,15 @@ def document(results: Results) -> dict[str, Any]:
 def excess_figure(probability: Floats, hits: Floats, measure: Measure) -> Figure:
     """Draw the hits of the method and two networks, (D, 3), by the probability that the first one is right, (D,)."""
     looks = (
-        ("the method", METHOD, "o", METHOD),
-        ("sentence network", FLOOR, "D", FLOOR),
-        ("a second network", OTHER, "^", PAPER),
+        ("the method", ROLES["method"].look),
+        ("sentence network", ROLES["floor"].look),
+        ("a second network", ROLES["other"].look._replace(marker="^")),
     )
     with drawing_style():
         figure = new_figure(3.2)
         axes = figure.add_subplot()
-        for (label, colour, marker, face), system in zip(looks, hits.T, strict=True):
-            axes.plot(100 * probability, 100 * system, color=colour, marker=marker, mfc=face, label=label)
+        for (label, look), system in zip(looks, hits.T, strict=True):
+            axes.plot(100 * probability, 100 * system, color=look.colour, marker=look.marker, mfc=look.face, label=label)
         axes.set_xlim(left=0)
         axes.set_ylim(0, max(1.0, 105 * float(hits.max(initial=0))))
         axes.set_xlabel("probability that the sentence network is right, %")

@@ -194,7 +194,8 @@ def floors_strip(results: Results) -> Strip:
             role = "people" if baseline.name.startswith("human") else "ceiling"
         ci95 = results.ci95[1 + systems.index(baseline), m]
         mark = percent_mark(role, baseline.scores.value(measure), ci95)
-        return StripRow(baseline.name_at(m), (mark,), is_main=baseline is strongest)
+        name = baseline.name_at(m)
+        return StripRow(name[:1].upper() + name[1:], (mark,), is_main=baseline is strongest)
 
     def best_first(baselines: Sequence[FloorResult]) -> tuple[StripRow, ...]:
         return tuple(sorted(map(row, baselines), key=lambda row: -np.nan_to_num(row.marks[0].value, nan=-1.0)))
