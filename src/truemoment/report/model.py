@@ -5,13 +5,12 @@ Text in a block may come from outside: every renderer escapes it for its medium.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from truemoment.report.roles import RoleName
+from truemoment.report.charts import Chart
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,84 +94,6 @@ class Drawing(NamedTuple):
     caption: str
     draw: Callable[[], Figure]
     numbers: Callable[[], Sequence[Mapping[str, Any]]] | None = None
-
-
-class StripMark(NamedTuple):
-    """A value in a row of a strip chart: its role, and both ends of its 95 % interval; NaN where undefined."""
-
-    role: RoleName
-    value: float
-    ci95: tuple[float, float] = (math.nan, math.nan)
-
-
-class StripRow(NamedTuple):
-    """A row of a strip chart: its name, a mark a role, a short note such as a count, and whether it is the main one."""
-
-    label: str
-    marks: tuple[StripMark, ...]
-    note: str = ""
-    is_main: bool = False
-
-
-@dataclass(frozen=True)
-class Strip:
-    """A strip chart: rows of values with intervals on one axis. A page shows it as a table with a mark a value.
-
-    Parameters
-    ----------
-    name
-        Name of its file, without ending.
-    title
-        What it shows.
-    caption
-        Its main point, and the source of the figure.
-    axis
-        Label of the axis, with its unit.
-    groups
-        Rows under a heading of their own ("" for none).
-    note
-        Heading of the notes; "" for no notes.
-    line
-        Value that a line through all rows marks.
-    from_zero
-        Whether the axis begins at 0.
-    decimals
-        Decimals of the values.
-    """
-
-    name: str
-    title: str
-    caption: str
-    axis: str
-    groups: tuple[tuple[str, tuple[StripRow, ...]], ...]
-    note: str = ""
-    line: StripMark | None = None
-    from_zero: bool = True
-    decimals: int = 1
-
-    numbers: ClassVar[None] = None
-
-    @property
-    def rows(self) -> list[StripRow]:
-        """All rows, in order."""
-        return [row for _, rows in self.groups for row in rows]
-
-    @property
-    def roles(self) -> tuple[RoleName, ...]:
-        """Roles of the marks where a row has several, in order; () where each has one."""
-        roles = dict.fromkeys(mark.role for row in self.rows for mark in row.marks)
-        return tuple(roles) if any(len(row.marks) > 1 for row in self.rows) else ()
-
-    @property
-    def has_intervals(self) -> bool:
-        """Whether a mark has an interval."""
-        return any(math.isfinite(mark.ci95[0]) for row in self.rows for mark in row.marks)
-
-    def draw(self) -> Figure:
-        """Draw it for a file."""
-        from truemoment.report.strips import strip_figure  # noqa: PLC0415 - only files need matplotlib
-
-        return strip_figure(self)
 
 
 @dataclass(frozen=True)
@@ -314,7 +235,7 @@ class Details:
     blocks: tuple[Block, ...]
 
 
-Block = Finding | Table | Drawing | Strip | KeyFigures | Paragraph | Examples | Gallery | Details
+Block = Finding | Table | Drawing | Chart | KeyFigures | Paragraph | Examples | Gallery | Details
 
 
 @dataclass(frozen=True)
@@ -396,9 +317,9 @@ class Report:
             yield from unfolded(section.blocks)
 
     @property
-    def drawings(self) -> list[Drawing | Strip]:
+    def drawings(self) -> list[Drawing | Chart]:
         """Every figure in order."""
-        return [block for block in self.blocks() if isinstance(block, Drawing | Strip)]
+        return [block for block in self.blocks() if isinstance(block, Drawing | Chart)]
 
     @property
     def tables(self) -> list[Table]:

@@ -122,6 +122,14 @@ DARK: MappingProxyType[str, str] = MappingProxyType(dict(_dark()))
 """Name of each colour, as style sheets call it."""
 
 
+_NAMES = {colour: name for name, colour in reversed(LIGHT.items())}
+
+
+def variable(colour: str) -> str:
+    """Return the variable of a colour of the light scheme; any other colour as it is."""
+    return f"var(--{_NAMES[colour]})" if colour in _NAMES else colour
+
+
 def stylesheet(selector: str = ":root", names: tuple[str, ...] = tuple(LIGHT)) -> str:
     """Return colours as variables of a style sheet, those of the dark scheme on screens only."""
     light, dark = (" ".join(f"--{name}: {colours[name]};" for name in names) for colours in (LIGHT, DARK))

@@ -24,6 +24,8 @@ import numpy as np
 from truemoment.base.boundary.files import read_text
 from truemoment.base.boundary.text import printable_lines
 from truemoment.base.version import __version__ as version
+from truemoment.report.chart_axis import interval_text, strip_axis
+from truemoment.report.charts import Clouds, Plot, Strip
 from truemoment.report.model import (
     LEVELS,
     Bar,
@@ -40,11 +42,10 @@ from truemoment.report.model import (
     Remarks,
     Report,
     Section,
-    Strip,
     Table,
 )
-from truemoment.report.roles import MARKERS, ROLES, stylesheet
-from truemoment.report.strips import interval_text, strip_axis
+from truemoment.report.render.plots import placed_clouds, placed_plot
+from truemoment.report.roles import MARKERS, ROLES, stylesheet, variable
 from truemoment.report.words import counted, number
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _clean(value: object) -> object:
 def _filled(template: str, report: Report, command: str = "") -> str:
     """Fill a template with a report, and with the versions and colours of all pages."""
     environment = page_environment()
-    environment.filters |= {"prose": _prose, "value": _value, "interval": interval_text}
+    environment.filters |= {"prose": _prose, "value": _value, "interval": interval_text, "colour": variable}
     sections = [
         (name, section, list(_runs(section.blocks, name)))
         for name, section in zip(report.anchors, report.sections, strict=True)
@@ -223,6 +224,8 @@ _KINDS: dict[type, str] = {
     Table: "table",
     Drawing: "drawing",
     Strip: "strip",
+    Plot: "plot",
+    Clouds: "clouds",
     KeyFigures: "key_figures",
     Paragraph: "paragraph",
     Examples: "examples",
@@ -240,6 +243,10 @@ def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of 
         return block, inline_svg(block)
     if isinstance(block, Strip):
         return block, strip_axis(block)
+    if isinstance(block, Plot):
+        return block, placed_plot(block)
+    if isinstance(block, Clouds):
+        return block, placed_clouds(block)
     if isinstance(block, Finding) and not isinstance(block, Remarks):
         return block, name
     if isinstance(block, Table):

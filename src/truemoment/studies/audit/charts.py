@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from truemoment.base.intervals import Floats
-from truemoment.report.model import StripMark
+from truemoment.report.charts import StripMark
 from truemoment.report.roles import RoleName
 
 

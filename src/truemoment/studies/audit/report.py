@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.records import Annotations
-from truemoment.report.model import LEVELS, Block, Drawing, Finding, Paragraph, Report, Section, Strip, Table
+from truemoment.report.charts import Strip
+from truemoment.report.model import LEVELS, Block, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.words import counted
 from truemoment.studies.audit.checks import CHECKS
 from truemoment.studies.audit.checks.base import SECTIONS

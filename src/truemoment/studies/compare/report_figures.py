@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from truemoment.report.charts import Chart, Plot
 from truemoment.report.drawing import INK, PAPER, SOFT, drawing_style, new_figure, wrapped
 from truemoment.report.model import Drawing
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.report_beside import changed_drawings, published_caption, published_name, split_drawings
 from truemoment.studies.compare.report_lengths import length_drawings, method_looks
-from truemoment.studies.evaluate.curves import MOST_CURVES, curves_figure, recall_curves
+from truemoment.studies.evaluate.curves import MOST_CURVES, curves_plot, recall_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +28,7 @@ MOST_PANELS = 6
 """Measures that are drawn; the table has all of them."""
 
 
-def drawings(compared: ComparedFiles) -> list[Drawing]:
+def drawings(compared: ComparedFiles) -> list[Drawing | Chart]:
     """List the figures."""
     comparison = compared.comparison
     n = len(comparison.measures)
@@ -45,16 +46,9 @@ def drawings(compared: ComparedFiles) -> list[Drawing]:
         f"network, which never sees a video; hollow marks are published figures.{published_caption(compared)}",
         partial(_methods_figure, compared),
     )
-    of_thresholds = Drawing(
-        "curves",
-        "R@1 and dR@1 against the threshold",
-        "Where a solid line (R@1) lies far above its dashed one (dR@1), hits have ends far from those of the "
-        f"reference{runs}. After Closer Look, Fig. 8.",
-        partial(_curves, compared),
-    )
     return [
         of_methods,
-        of_thresholds,
+        _curves(compared, runs),
         *split_drawings(compared),
         *changed_drawings(compared),
         *length_drawings(compared),
@@ -105,10 +99,11 @@ def _published(compared: ComparedFiles, row: int) -> list[tuple[str, float]]:
     ]
 
 
-def _curves(compared: ComparedFiles) -> Figure:
+def _curves(compared: ComparedFiles, note: str) -> Plot:
     protocol = compared.comparison.first.protocol
     answers, looks = list(compared.answers.items())[:MOST_CURVES], method_looks(compared)
-    return curves_figure(
+    return curves_plot(
         [(name, recall_curves(compared.annotations, predictions, protocol)) for name, predictions in answers],
         [looks[name] for name, _ in answers],
+        note,
     )

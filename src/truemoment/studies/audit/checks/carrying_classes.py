@@ -13,7 +13,8 @@ from truemoment.base.records import numbers_of
 from truemoment.evaluation.measures import Measure, why_undefined
 from truemoment.evaluation.studentised import resample_ratios
 from truemoment.evaluation.uncertainty import LEVEL, NO_WEIGHT, false_discoveries
-from truemoment.report.model import Block, Strip, StripRow
+from truemoment.report.charts import Strip, StripRow
+from truemoment.report.model import Block
 from truemoment.report.words import counted
 from truemoment.studies.audit.charts import percent_mark
 from truemoment.studies.audit.checks import slices

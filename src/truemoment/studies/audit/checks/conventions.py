@@ -11,7 +11,8 @@ from truemoment.base.errors import MeasureError, ProtocolError
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import why_undefined
 from truemoment.evaluation.protocols import PROTOCOLS
-from truemoment.report.model import Block, Strip, StripMark, StripRow
+from truemoment.report.charts import Strip, StripMark, StripRow
+from truemoment.report.model import Block
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results

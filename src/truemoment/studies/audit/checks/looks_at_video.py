@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from truemoment.base.boundary.documents import Measured
-from truemoment.report.model import Block, Cell, Level, Strip, StripMark, StripRow, Table
+from truemoment.report.charts import Strip, StripMark, StripRow
+from truemoment.report.model import Block, Cell, Level, Table
 from truemoment.report.words import counted, interval95_points, number, p_number, points
 from truemoment.studies.audit.charts import percent_mark
 from truemoment.studies.audit.checks.base import SCORE, Check

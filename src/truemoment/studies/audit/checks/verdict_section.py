@@ -12,7 +12,8 @@ from truemoment.base.boundary.documents import NO_INTERVAL, Measured
 from truemoment.baselines.floors import FloorResult
 from truemoment.evaluation.repeated_measures import repeated_measures
 from truemoment.evaluation.scores import Scores
-from truemoment.report.model import Block, Cell, Strip, StripRow, Table
+from truemoment.report.charts import Strip, StripRow
+from truemoment.report.model import Block, Cell, Table
 from truemoment.report.roles import RoleName
 from truemoment.report.words import p_number, points
 from truemoment.studies.audit.charts import percent_mark
