@@ -224,8 +224,8 @@ _KINDS: dict[type, str] = {
     Table: "table",
     Drawing: "drawing",
     Strip: "strip",
-    Plot: "plot",
-    Clouds: "clouds",
+    Plot: "drawing",
+    Clouds: "drawing",
     KeyFigures: "key_figures",
     Paragraph: "paragraph",
     Examples: "examples",
@@ -240,13 +240,13 @@ def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of 
     if isinstance(block, Drawing):
         from truemoment.report.drawing import inline_svg  # noqa: PLC0415 - it loads matplotlib
 
-        return block, inline_svg(block)
+        return "drawing", block, inline_svg(block)
     if isinstance(block, Strip):
         return block, strip_axis(block)
     if isinstance(block, Plot):
-        return block, placed_plot(block)
+        return "plot", block, placed_plot(block)
     if isinstance(block, Clouds):
-        return block, placed_clouds(block)
+        return "clouds", block, placed_clouds(block)
     if isinstance(block, Finding) and not isinstance(block, Remarks):
         return block, name
     if isinstance(block, Table):

@@ -103,7 +103,7 @@ def _tips(plot: Plot, curve: Curve, at: Callable[[float, float], tuple[float, fl
 
 # ------------------------------------------------------------------------------------------- densities
 
-PANEL, GAP_X, GAP_Y = 150, 38, 52
+PANEL, GAP_X, GAP_Y = 150, 38, 60
 """Side of a panel of a density, and the room between two."""
 
 

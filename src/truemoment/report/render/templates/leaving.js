@@ -83,30 +83,32 @@
     return clone;
   }
 
-  /* The drawing of a figure as a file; a strip chart has its rows on one sheet. */
+  /* What a figure shows as one drawing: its drawings and the text beside them at their places. */
   function drawing(figure) {
-    const drawn = figure.querySelector(":scope > svg"), table = figure.querySelector("table.strip");
-    const element = (tag, attributes, text = "") => make(tag, attributes, text, DRAWN);
-    const origin = (drawn || table).getBoundingClientRect(), page = getComputedStyle(document.body);
-    const [width, height] = [Math.ceil(origin.width), Math.ceil(origin.height)];
-    const sheet = element("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: drawn ? drawn.getAttribute("viewBox") : `-8 0 ${width + 16} ${height}`, "font-family": "sans-serif" });
-    sheet.append(element("rect", { x: "-8", width: "110%", height: "100%", fill: page.backgroundColor }));
-    if (drawn) sheet.append(...plain(drawn).childNodes);
-    else {
-      for (const svg of table.querySelectorAll("svg")) {
-        const box = svg.getBoundingClientRect(), copy = plain(svg);
-        for (const [name, value] of [["x", box.left - origin.left], ["y", box.top - origin.top], ["width", box.width], ["height", box.height], ["overflow", "visible"]]) copy.setAttribute(name, value);
-        if (svg.closest(".on-axis")) {
-          const steps = Number(table.style.getPropertyValue("--steps"));
-          for (let at = 0; at <= steps; at++) copy.prepend(element("line", { x1: `${100 * at / steps}%`, x2: `${100 * at / steps}%`, y2: "100%", stroke: getComputedStyle(table).getPropertyValue("--grid") }));
-        }
-        sheet.append(copy);
+    const shown = [...figure.children].filter((child) => !child.matches("figcaption, .menu, .actions"));
+    const boxes = shown.map((child) => child.getBoundingClientRect());
+    const left = Math.min(...boxes.map((box) => box.left)) - 8, top = Math.min(...boxes.map((box) => box.top)) - 4;
+    const width = Math.ceil(Math.max(...boxes.map((box) => box.right)) - left + 8);
+    const height = Math.ceil(Math.max(...boxes.map((box) => box.bottom)) - top + 4);
+    const sheet = make("svg", { width, height, "font-family": "sans-serif" }, "", DRAWN);
+    sheet.append(make("rect", { width, height, fill: getComputedStyle(document.body).backgroundColor }, "", DRAWN));
+    for (const svg of shown.flatMap((child) => (child.matches("svg") ? [child] : [...child.querySelectorAll("svg")]))) {
+      const box = svg.getBoundingClientRect(), copy = plain(svg);
+      for (const [name, value] of [["x", box.left - left], ["y", box.top - top], ["width", box.width], ["height", box.height], ["overflow", "visible"]]) copy.setAttribute(name, value);
+      const table = svg.closest(".on-axis")?.closest("table");
+      const steps = table ? Number(table.style.getPropertyValue("--steps")) : -1;
+      for (let at = 0; at <= steps; at++) {
+        const x = `${100 * at / steps}%`;
+        copy.prepend(make("line", { x1: x, x2: x, y2: "100%", stroke: getComputedStyle(table).getPropertyValue("--grid") }, "", DRAWN));
       }
-      const words = document.createTreeWalker(table, NodeFilter.SHOW_TEXT);
+      sheet.append(copy);
+    }
+    for (const child of shown) {
+      const words = document.createTreeWalker(child, NodeFilter.SHOW_TEXT);
       for (let node = words.nextNode(); node; node = words.nextNode()) {
         if (!node.textContent.trim() || node.parentElement.closest("svg, .unseen")) continue;
         const style = getComputedStyle(node.parentElement);
-        for (const line of lines(node)) sheet.append(element("text", { x: line.left - origin.left, y: line.bottom - origin.top - 0.25 * line.height, fill: style.color, "font-size": style.fontSize, "font-weight": style.fontWeight }, line.text));
+        for (const line of lines(node)) sheet.append(make("text", { x: line.left - left, y: line.bottom - top - 0.25 * line.height, fill: style.color, "font-size": style.fontSize, "font-weight": style.fontWeight }, line.text, DRAWN));
       }
     }
     return { text: new XMLSerializer().serializeToString(sheet), width, height };
@@ -179,7 +181,7 @@
       const line = ways(table, figure);
       line.className = "actions";
       figure.append(line);
-    } else menu(table || figure.querySelector("svg"), table, figure, title);
+    } else menu(figure.querySelector("figcaption").nextElementSibling, table, figure, title);
   }
   const aside = document.querySelector(".first-look aside");
   if (aside) {
