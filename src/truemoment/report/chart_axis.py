@@ -47,7 +47,8 @@ class Axis(NamedTuple):
 
 def nice_axis(low: float, high: float) -> Axis:
     """Return the shortest axis of at most :data:`N_STEPS` round steps from `low` or less to `high` or more."""
-    span = high - low or max(abs(high), 1.0)
+    high = high if high > low else low + max(abs(low), 1.0)
+    span = high - low
     power = 10.0 ** math.floor(math.log10(span / N_STEPS))
     for step in (factor * power for factor in (1, 2, 2.5, 5, 10, 20)):
         first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

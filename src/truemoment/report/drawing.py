@@ -187,9 +187,9 @@ _METADATA: dict[str, dict[str, str | None]] = {
 def inline_svg(drawing: Drawing) -> str:
     """Draw a figure as SVG for a page.
 
-    Text is text, colours are variables of the page's style sheet (:data:`~truemoment.report.roles.LIGHT`), and the names of its parts begin
-    with the figure's, so that no two figures of a page share one. The page gives it a size. Boxes without colour
-    lie over what it shows, with its values in words (:mod:`truemoment.report.marks`).
+    Text is text, colours are variables of the page's style sheet (:mod:`truemoment.report.roles`), and the names of
+    its parts begin with the figure's, so that no two figures of a page share one. The page gives it a size. Boxes
+    without colour lie over what it shows, with its values in words (:mod:`truemoment.report.marks`).
     """
     with drawing_style():
         import_matplotlib().rcParams.update({"svg.fonttype": "none", "svg.hashsalt": drawing.name})

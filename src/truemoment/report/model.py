@@ -283,8 +283,8 @@ class Report:
     headline, key_figures
         The finding that answers the question, and its figures; None where there are none.
     lead
-        Blocks that a page shows below the headline, beside the number of findings and the first warnings. Inputs then go
-        to the end of the page.
+        Blocks that a page shows below the headline, beside the number of findings and the first warnings. Inputs then
+        go to the end of the page.
     notes
         Notes for readers of the figures.
     reading

@@ -1,7 +1,7 @@
 """The role of everything that figures, pages and players show: one colour, marker, line and word each.
 
-Each colour has a contrast of 3:1 or more to the paper, in the light and in the dark scheme. Roles that meet in one figure
-differ for colour-blind readers too, and nothing is shown by colour alone: markers and lines differ.
+Each colour has a contrast of 3:1 or more to the paper, in the light and in the dark scheme. Roles that meet in one
+figure differ for colour-blind readers too, and nothing is shown by colour alone: markers and lines differ.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ DARK: MappingProxyType[str, str] = MappingProxyType(dict(_dark()))
 """Name of each colour, as style sheets call it."""
 
 
-_NAMES = {colour: name for name, colour in reversed(LIGHT.items())}
+_NAMES = {colour: name for name, colour in reversed([*LIGHT.items()])}
 
 
 def variable(colour: str) -> str:

@@ -2,8 +2,8 @@
 
 The look is in ``templates``: ``report.html.j2`` is the page, ``fragment.html.j2`` the report in a notebook, and
 ``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script. Its own script,
-``leaving.js`` and ``page.js``, adds menus to copy and save, sorting, filters, values of figures and a contents list that
-follows the reader. Templates escape text from outside, and put it into elements of its own direction.
+``leaving.js`` and ``page.js``, adds menus to copy and save, sorting, filters, values of figures and a contents list
+that follows the reader. Templates escape text from outside, and put it into elements of its own direction.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import hashlib
 import math
 import platform
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -237,18 +237,11 @@ _KINDS: dict[type, str] = {
 
 def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of its kind takes
     """Return what the template's macro shows of a block."""
-    if isinstance(block, Drawing):
-        from truemoment.report.drawing import inline_svg  # noqa: PLC0415 - it loads matplotlib
-
-        return "drawing", block, inline_svg(block)
-    if isinstance(block, Strip):
-        return block, strip_axis(block)
-    if isinstance(block, Plot):
-        return "plot", block, placed_plot(block)
-    if isinstance(block, Clouds):
-        return "clouds", block, placed_clouds(block)
-    if isinstance(block, Finding) and not isinstance(block, Remarks):
-        return block, name
+    if type(block) in _DRAWN:
+        kind, drawn = _DRAWN[type(block)]
+        return kind, block, drawn(block)
+    if isinstance(block, Strip | Finding) and not isinstance(block, Remarks):
+        return block, strip_axis(block) if isinstance(block, Strip) else name
     if isinstance(block, Table):
         folded = _first_words(block.caption) if block.n_rows > MOST_ROWS else ""
         folded = f"{folded} ({counted(block.n_rows, 'row')})" if folded else ""
@@ -262,6 +255,20 @@ def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of 
             for picture in block.pictures
         ]
     return (block.summary, list(_runs(block.blocks, name))) if isinstance(block, Details) else block
+
+
+def _by_matplotlib(drawing: Drawing) -> str:
+    from truemoment.report.drawing import inline_svg  # noqa: PLC0415 - it loads matplotlib
+
+    return inline_svg(drawing)
+
+
+_DRAWN: dict[type, tuple[str, Callable[[Any], object]]] = {
+    Drawing: ("drawing", _by_matplotlib),
+    Plot: ("plot", placed_plot),
+    Clouds: ("clouds", placed_clouds),
+}
+"""The macro inside a figure, and what it shows, of each kind of figure."""
 
 
 def _parts(table: Table) -> list[tuple[Table, str]]:

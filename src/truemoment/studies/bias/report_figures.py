@@ -34,14 +34,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from truemoment.base.intervals import Floats
+from truemoment.report.density_classes import DENSITY_BOUNDS, SCALE_MEANS, density_on_grid
 from truemoment.report.drawing import (
-    DENSITY_BOUNDS,
     FLOOR,
     METHOD,
     OTHER,
     SMALL,
     SOFT,
-    density_on_grid,
     draw_contours,
     draw_density,
     drawing_style,
@@ -71,9 +70,6 @@ N_SHIFTED = 3
 
 FEW = 30
 """Fewer moments are drawn as dots: their density would depend on their number more than on their locations."""
-
-SCALE_MEANS = "times as dense as evenly spread moments"
-
 
 _OF_SPLIT = {
     "train": SERIES[0],

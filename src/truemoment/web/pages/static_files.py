@@ -1,4 +1,7 @@
-"""Scripts, style sheets and drawings of pages, by name from fixed folders, and the colours of roles; nothing else is served."""
+"""Scripts, style sheets and drawings of pages, by name from fixed folders, and the colours of roles.
+
+No other file is served.
+"""
 
 from __future__ import annotations
 
