@@ -11,9 +11,9 @@ import numpy as np
 from truemoment.base.boundary.documents import Measured
 from truemoment.evaluation.head import head
 from truemoment.evaluation.measures import why_undefined
-from truemoment.report.drawing import PAPER, drawing_style, new_figure
+from truemoment.report.drawing import drawing_style, new_figure
 from truemoment.report.model import Cell, Drawing, Report, Section, Table
-from truemoment.report.roles import ROLES, SERIES
+from truemoment.report.roles import PAPER, ROLES, SERIES
 from truemoment.report.words import UNDEFINED, counted, low_to_high
 from truemoment.searching.chunk_sweep import CHANCE_DRAWS, LengthSweep
 
@@ -131,7 +131,7 @@ def drawing(sweep: LengthSweep) -> Drawing:
         "length-sweep",
         "Score by length of the video",
         "Films are cut into chunks of this length, and each query is asked on one chunk. Bars are 95 % intervals by "
-        "resampling whole videos; dashed lines are proposals drawn at random. After MAD, Fig. 4.",
+        "resampling whole videos; dotted lines are proposals drawn at random. After MAD, Fig. 4.",
         partial(figure, sweep),
         partial(numbers, sweep),
     )

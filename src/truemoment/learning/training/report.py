@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truemoment.report.drawing import SOFT, new_figure, save_drawings
+from truemoment.report.drawing import new_figure, save_drawings
 from truemoment.report.model import Cell, Drawing, Report, Section, Table
-from truemoment.report.roles import SERIES
+from truemoment.report.roles import SERIES, SOFT
 from truemoment.report.words import UNDEFINED, counted, low_to_high, points
 from truemoment.searching.clips.measures import parse_retrieval_measures
 

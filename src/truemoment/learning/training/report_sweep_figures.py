@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truemoment.learning.training.sweep_results import Curve, SweepResult, mean_and_spread
-from truemoment.report.drawing import (
-    OTHER,
-    SMALL,
-    SOFT,
-    drawing_style,
-    new_figure,
-    shortened,
-)
+from truemoment.report.drawing import OTHER, SMALL, drawing_style, new_figure, shortened
 from truemoment.report.model import Drawing
-from truemoment.report.roles import SERIES, Look
+from truemoment.report.roles import SERIES, SOFT, Look
 from truemoment.report.words import listed
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import contourpy
 import numpy as np
 
-from truemoment.base.intervals import Floats
+from truemoment.base.intervals import Floats, Ints
 from truemoment.report.chart_axis import nice_axis
 from truemoment.report.charts import Cloud, Clouds, Curve, Plot
 from truemoment.report.density_classes import (
@@ -68,7 +68,8 @@ def placed_plot(plot: Plot) -> PlacedPlot:
             round(HEIGHT - BOTTOM - y.share(y_value) * (HEIGHT - TOP - BOTTOM), 1),
         )
 
-    curves, tips = [], []
+    curves: list[PlacedCurve] = []
+    tips: list[Tip] = []
     for order, curve in enumerate(plot.curves):
         places = [(k, at(*point)) for k, point in enumerate(_points(curve)) if math.isfinite(point[1])]
         shown = [] if curve.is_histogram else places[order % 3 :: max(len(places) // 7, 1)]
@@ -141,6 +142,10 @@ def placed_clouds(clouds: Clouds) -> PlacedClouds:
     return PlacedClouds(panels, n_rows * (PANEL + GAP_Y) + 8, [*classes, f"over {DENSITY_BOUNDS[-1]:g}"])
 
 
+_Filled = tuple[list[Floats], list[Ints]]
+"""Polygons and where their rings begin and end, as contourpy returns them of OuterOffset."""
+
+
 def _outlines(cloud: Cloud) -> list[str]:
     """Return the outline of each class of density in its panel, thin to dense; cells where all lie on one line."""
     if not len(cloud.points):
@@ -152,7 +157,7 @@ def _outlines(cloud: Cloud) -> list[str]:
     contours = contourpy.contour_generator(middles, middles, density, fill_type=contourpy.FillType.OuterOffset)
     outlines = []
     for low, high in zip(DENSITY_BOUNDS, (*DENSITY_BOUNDS[1:], 1e9), strict=True):
-        polygons, offsets = contours.filled(low, high)
+        polygons, offsets = cast(_Filled, contours.filled(low, high))
         outlines.append(
             "".join(
                 _polygon(points[first:last])

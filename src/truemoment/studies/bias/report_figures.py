@@ -40,7 +40,6 @@ from truemoment.report.drawing import (
     METHOD,
     OTHER,
     SMALL,
-    SOFT,
     draw_contours,
     draw_density,
     drawing_style,
@@ -51,7 +50,7 @@ from truemoment.report.drawing import (
     write_beside,
 )
 from truemoment.report.model import Drawing
-from truemoment.report.roles import ROLES, SERIES, Look
+from truemoment.report.roles import ROLES, SERIES, SOFT, Look
 from truemoment.report.words import counted, percent
 from truemoment.studies.bias.surveys import OVER, SplitSurvey, Survey
 
@@ -120,7 +119,7 @@ def drawings_of_datasets(surveys: Sequence[Survey]) -> list[Drawing]:
                     "datasets-constant",
                     "The best constant prediction",
                     "% of the moments that it hits at IoU > 0.5 (dot), and by chance, if moments of the same lengths "
-                    f"started anywhere (hollow diamond). {moments}",
+                    f"started anywhere (hollow triangle). {moments}",
                     partial(constant_figure, entries),
                 )
             )
@@ -191,7 +190,7 @@ def location_drawings(survey: Survey, name: str) -> list[Drawing]:
             Drawing(
                 f"{name}-distances",
                 "Distances between splits",
-                "Distance (dot) and distance by chance (hollow diamond), when whole videos are exchanged between the "
+                "Distance (dot) and distance by chance (hollow triangle), when whole videos are exchanged between the "
                 f"splits ({survey.permutations:,} permutations).",
                 partial(distances_figure, survey),
             )
@@ -252,7 +251,7 @@ def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, extra_verbs: S
                 f"{name}-verb-places",
                 "Information of each verb about the location",
                 "Divergence between the moments of a verb and all others, in bits (dot), and by chance, when moments "
-                "are exchanged between sentences (hollow diamond). Number of queries at the right.",
+                "are exchanged between sentences (hollow triangle). Number of queries at the right.",
                 partial(verb_information_figure, survey, top_verbs),
             )
         )
@@ -606,7 +605,7 @@ def longer_figure(entries: Sequence[DrawnSplit]) -> Figure:
 
 
 def _beside_chance(axes: Axes, rows: Sequence[tuple[str, float, float]]) -> None:
-    """Draw a row for each name: its value as a dot, the value by chance as a hollow diamond."""
+    """Draw a row for each name: its value as a dot, the value by chance as a hollow triangle."""
     at = np.arange(len(rows))
     axes.hlines(
         at, [chance for *_, chance in rows], [value for _, value, _ in rows], color=OTHER, linewidth=0.9, zorder=0.8

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from truemoment.report.drawing import (
     FLOOR,
     FLOOR_FAINT,
-    INK,
     METHOD,
     METHOD_FAINT,
     OTHER_FAINT,
-    PAPER,
     SMALL,
     drawing_style,
     new_figure,
     wrapped,
 )
 from truemoment.report.model import Cell, Drawing, Table
+from truemoment.report.roles import INK, PAPER
 from truemoment.report.words import UNDEFINED, listed, low_to_high, p_number, percent, points
 from truemoment.studies.audit.shuffled import SLIGHT_NORM
 from truemoment.studies.compare.changes import ChangedMethod

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truemoment.report.charts import Chart, Plot
-from truemoment.report.drawing import INK, PAPER, SOFT, drawing_style, new_figure, wrapped
+from truemoment.report.drawing import drawing_style, new_figure, wrapped
 from truemoment.report.model import Drawing
+from truemoment.report.roles import INK, PAPER, SOFT
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.report_beside import changed_drawings, published_caption, published_name, split_drawings
 from truemoment.studies.compare.report_lengths import length_drawings, method_looks

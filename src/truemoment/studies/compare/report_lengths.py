@@ -12,17 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from truemoment.evaluation.uncertainty import stream
-from truemoment.report.drawing import (
-    GRID,
-    SMALL,
-    SOFT,
-    drawing_style,
-    new_figure,
-    shortened,
-    write_beside,
-)
+from truemoment.report.drawing import SMALL, drawing_style, new_figure, shortened, write_beside
 from truemoment.report.model import Drawing
-from truemoment.report.roles import ROLES, Look, nth_look
+from truemoment.report.roles import GRID, ROLES, SOFT, Look, nth_look
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.runs import mean_scores
 from truemoment.studies.evaluate.slices import Slice, membership, slices

@@ -16,10 +16,10 @@ from truemoment.data.formats import MatchReport, Parsing
 from truemoment.data.formats.base import Sample
 from truemoment.evaluation.head import head
 from truemoment.evaluation.scores import Scores
-from truemoment.report.drawing import METHOD_FAINT, SOFT, drawing_style, new_figure
+from truemoment.report.drawing import METHOD_FAINT, drawing_style, new_figure
 from truemoment.report.model import Block, Cell, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.result import Result
-from truemoment.report.roles import SERIES
+from truemoment.report.roles import SERIES, SOFT
 from truemoment.report.words import UNDEFINED, counted, low_to_high, number
 from truemoment.studies.evaluate.calibration import HIT, IOU, FigureWithInterval, Reliability, ScoreCalibration
 

@@ -12,12 +12,10 @@ import numpy as np
 from truemoment.base.intervals import temporal_iou
 from truemoment.evaluation.agreement import agreement_by_query
 from truemoment.report.drawing import (
-    INK,
     METHOD,
     OTHER,
     OTHER_FAINT,
     SMALL,
-    SOFT,
     WIDTH_IN,
     drawing_style,
     new_figure,
@@ -27,7 +25,7 @@ from truemoment.report.drawing import (
     write_beside,
 )
 from truemoment.report.model import Drawing
-from truemoment.report.roles import ROLES
+from truemoment.report.roles import INK, ROLES, SOFT
 from truemoment.studies.evaluate.first_answers import first_answers
 from truemoment.studies.humans.study import AnnotatedFiles
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from truemoment.base.intervals import Floats, Ints
-from truemoment.report.drawing import GRID, INK, METHOD, METHOD_FAINT, OTHER, SMALL, SOFT, new_figure, shortened
+from truemoment.report.drawing import METHOD, METHOD_FAINT, OTHER, SMALL, new_figure, shortened
 from truemoment.report.model import Block, Cell, Details, Drawing, Finding, Paragraph, Section, Table
-from truemoment.report.roles import SERIES
+from truemoment.report.roles import GRID, INK, SERIES, SOFT
 from truemoment.report.words import few, listed
 from truemoment.studies.meta.axioms import AxiomResult, MinimalPair
 from truemoment.studies.meta.minimal_pairs import Axiom

@@ -14,19 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from truemoment.base.intervals import Floats
-from truemoment.report.drawing import (
-    FLOOR_FAINT,
-    GRID,
-    INK,
-    OTHER,
-    PAPER,
-    SCALE,
-    SMALL,
-    SOFT,
-    new_figure,
-    shortened,
-)
-from truemoment.report.roles import SERIES
+from truemoment.report.drawing import FLOOR_FAINT, OTHER, SMALL, new_figure, shortened
+from truemoment.report.roles import GRID, INK, PAPER, SCALE, SERIES, SOFT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truemoment.base.intervals import TIE, Floats, Ints
-from truemoment.report.drawing import METHOD, SMALL, SOFT, new_figure
+from truemoment.report.drawing import METHOD, SMALL, new_figure
 from truemoment.report.model import Cell, Drawing, Finding, Paragraph, Section, Table
-from truemoment.report.roles import SERIES
+from truemoment.report.roles import SERIES, SOFT
 from truemoment.report.words import UNDEFINED, number
 from truemoment.studies.meta.reports.looks import legend_of, measure_looks
 from truemoment.studies.meta.theory import Errors, Theory, cut_axiou_errors, recall_errors
