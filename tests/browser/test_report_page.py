@@ -2,7 +2,7 @@
 
 import pytest
 
-from truemoment.report.charts import Curve, Plot, Strip, StripMark, StripRow
+from truemoment.report.charts import Plot, PlotCurve, StripChart, StripMark, StripRow
 from truemoment.report.drawing import new_figure
 from truemoment.report.model import Cell, Details, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.render.html import page as page_of
@@ -41,9 +41,9 @@ def charts():
         StripRow(name, (StripMark("method", value, (value - 2, value + 2)), StripMark("floor", 20.0)), "1,200")
         for name, value in (("a_b", 40.0), (HOSTILE, 90.0))
     )
-    curve = Curve("the method", SERIES[0], (0.0, 0.5, 1.0), (90.0, 50.0, 10.0))
+    curve = PlotCurve("the method", SERIES[0], (0.0, 0.5, 1.0), (90.0, 50.0, 10.0))
     return (
-        Strip("strip", "A strip chart", "", "R@1, %", (("Group", rows),), note="queries"),
+        StripChart("strip", "A strip chart", "", "R@1, %", (("Group", rows),), note="queries"),
         Plot("plot", "A plot", "", "threshold", "% of the queries", (curve,)),
     )
 

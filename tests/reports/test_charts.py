@@ -11,7 +11,7 @@ import pytest
 from page_reader import Reader
 
 from truemoment.report.chart_axis import nice_axis
-from truemoment.report.charts import Cloud, Clouds, Curve, Plot, Strip, StripMark, StripRow
+from truemoment.report.charts import Cloud, Clouds, Plot, PlotCurve, StripChart, StripMark, StripRow
 from truemoment.report.drawing import save_drawings
 from truemoment.report.model import Finding, Report, Section
 from truemoment.report.render import html
@@ -27,9 +27,12 @@ def charts(name="model"):
         StripRow("empty", (StripMark("method", math.nan), StripMark("floor", 0.0, (0.0, 2.0))), "3"),
     )
     points = np.random.default_rng(0).uniform(0, 1, (300, 2))
-    curves = (Curve(name, SERIES[0], (0.0, 0.5, 1.0), (90.0, math.nan, 10.0)), Curve("n", SERIES[1], (0, 1, 2), (3, 4)))
+    curves = (
+        PlotCurve(name, SERIES[0], (0.0, 0.5, 1.0), (90.0, math.nan, 10.0)),
+        PlotCurve("n", SERIES[1], (0, 1, 2), (3, 4)),
+    )
     return (
-        Strip("strip", "Strip", name, "R@1, %", ((name, rows),), note="queries", line=StripMark("floor", 20.0)),
+        StripChart("strip", "Strip", name, "R@1, %", ((name, rows),), note="queries", line=StripMark("floor", 20.0)),
         Plot("plot", "Plot", "", "x", "y", curves),
         Clouds(
             "clouds",

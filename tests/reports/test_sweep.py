@@ -17,7 +17,7 @@ from truemoment.learning.training.report_sweep_figures import drawings, figure, 
 from truemoment.learning.training.sweep_results import Curve, EmptyCell, SweepResult, difference, mean_and_spread
 from truemoment.report.drawing import drawing_style
 from truemoment.report.render import terminal
-from truemoment.report.roles import SERIES
+from truemoment.report.roles import ROLES, SERIES
 
 MEASURE = "R@1,IoU=0.5"
 SPLITS = ("test-iid", "test-ood")
@@ -269,8 +269,8 @@ def test_the_figure_shows_means_and_spreads(random_sweep):
             ends = np.array([segment[:, 1] for segment in bars.get_segments()])
             assert ends == pytest.approx(100 * np.stack([mean - spread, mean + spread], axis=1))
         assert axes.get_ylim() == drawn.axes[0].get_ylim()
-        dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
-        assert len(dashed) == len(random_sweep.floors)
+        grey = [line for line in axes.lines if line.get_color() == ROLES["other"].look.colour]
+        assert len(grey) == len(random_sweep.floors)
 
 
 @pytest.mark.slow

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from truemoment.report.charts import Strip, StripMark
+from truemoment.report.charts import StripChart, StripMark
 from truemoment.report.words import number
 
 N_STEPS = 5
 """Most steps of an axis."""
 
 
-class Axis(NamedTuple):
+class ChartAxis(NamedTuple):
     """An axis of round steps: its ends are the first and the last tick.
 
     Examples
     --------
-    >>> Axis(0.0, 20.0, 3).ticks, Axis(0.0, 20.0, 3).place(15)
+    >>> ChartAxis(0.0, 20.0, 3).ticks, ChartAxis(0.0, 20.0, 3).place(15)
     ((0.0, 20.0, 40.0, 60.0), '25%')
     """
 
@@ -45,7 +45,7 @@ class Axis(NamedTuple):
         return f"{100 * self.share(value):.4g}%"
 
 
-def nice_axis(low: float, high: float) -> Axis:
+def nice_axis(low: float, high: float) -> ChartAxis:
     """Return the shortest axis of at most :data:`N_STEPS` round steps from `low` or less to `high` or more."""
     high = high if high > low else low + max(abs(low), 1.0)
     span = high - low
@@ -54,10 +54,10 @@ def nice_axis(low: float, high: float) -> Axis:
         first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
         if last - first <= N_STEPS:
             break
-    return Axis(first * step, step, max(last - first, 1))
+    return ChartAxis(first * step, step, max(last - first, 1))
 
 
-def strip_axis(strip: Strip) -> Axis:
+def strip_axis(strip: StripChart) -> ChartAxis:
     """Return the axis of a strip chart: it contains all values and intervals."""
     marks = [*(mark for row in strip.rows for mark in row.marks), *([strip.line] if strip.line else [])]
     values = [value for mark in marks for value in (mark.value, *mark.ci95) if math.isfinite(value)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truemoment.report.chart_axis import nice_axis, strip_axis
-from truemoment.report.charts import Clouds, Plot, Strip, StripMark
+from truemoment.report.charts import Clouds, Plot, StripChart, StripMark
 from truemoment.report.density_classes import DENSITY_BOUNDS, SCALE_MEANS, most_frequent
 from truemoment.report.drawing import (
     SMALL,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def strip_figure(strip: Strip) -> Figure:
+def strip_figure(strip: StripChart) -> Figure:
     """Draw a strip chart with matplotlib, for a file."""
     labels = [(row.label, row.is_main) for row in strip.rows]
     height_in = 0.2 if not strip.roles else 0.26

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from truemoment.base.intervals import Floats
-from truemoment.report.roles import Look, RoleName
+from truemoment.report.roles import MarkLook, RoleName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +61,7 @@ class StripRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Strip(Chart):
+class StripChart(Chart):
     """A strip chart: rows of values with intervals on one axis. A page shows it as a table with a mark a value.
 
     Parameters
@@ -110,14 +110,14 @@ class Strip(Chart):
         return strip_figure(self)
 
 
-class Curve(NamedTuple):
+class PlotCurve(NamedTuple):
     """A curve: its name and look, its points, and whether the legend has it.
 
     With one more x than y it is a histogram: x are the bounds of its classes.
     """
 
     name: str
-    look: Look
+    look: MarkLook
     x: tuple[float, ...]
     y: tuple[float, ...]
     in_legend: bool = True
@@ -142,7 +142,7 @@ class Plot(Chart):
 
     x_label: str
     y_label: str
-    curves: tuple[Curve, ...]
+    curves: tuple[PlotCurve, ...]
     x_end: float | None = None
 
     def draw(self) -> Figure:

@@ -282,9 +282,6 @@ class Report:
         Inputs, by label: data, size, predictions, protocol.
     headline, key_figures
         The finding that answers the question, and its figures; None where there are none.
-    lead
-        Blocks that a page shows below the headline, beside the number of findings and the first warnings. Inputs then
-        go to the end of the page.
     notes
         Notes for readers of the figures.
     reading
@@ -295,6 +292,9 @@ class Report:
         SHA-256 of each file that was read, by label.
     browse
         Command that shows every query on a page; "" for none.
+    lead
+        Blocks that a page shows below the headline, beside the number of findings and the first warnings. Inputs then
+        go to the end of the page.
     """
 
     title: str
@@ -303,12 +303,12 @@ class Report:
     facts: tuple[tuple[str, str], ...] = ()
     headline: Finding | None = None
     key_figures: KeyFigures | None = None
-    lead: tuple[Block, ...] = ()
     notes: tuple[str, ...] = ()
     reading: tuple[tuple[str, str], ...] = ()
     signature: str = ""
     hashes: tuple[tuple[str, str], ...] = ()
     browse: str = ""
+    lead: tuple[Block, ...] = ()
 
     def blocks(self) -> Iterator[Block]:
         """Yield all blocks in order, folded ones too."""

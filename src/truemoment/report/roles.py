@@ -28,7 +28,7 @@ MARKERS: MappingProxyType[str, str] = MappingProxyType(
 """Outline of each marker around 0, pixels, by its name in matplotlib."""
 
 
-class Look(NamedTuple):
+class MarkLook(NamedTuple):
     """How a mark or a line is drawn, on light paper."""
 
     colour: str
@@ -42,7 +42,7 @@ class Look(NamedTuple):
         return PAPER if self.hollow else self.colour
 
     @property
-    def line(self) -> str | tuple[float, Dashes]:
+    def line(self) -> Literal["-"] | tuple[float, Dashes]:
         """Style of the line, as matplotlib names it."""
         return (0, self.dashes) if self.dashes else "-"
 
@@ -51,7 +51,7 @@ class Role(NamedTuple):
     """A role: its word, its look, and its other colours: on dark paper, and of areas on light and on dark paper."""
 
     word: str
-    look: Look
+    look: MarkLook
     dark: str
     faint: str
     dark_faint: str
@@ -61,30 +61,34 @@ PAPER, INK, SOFT, GRID = "#fffffe", "#26262a", "#5f6068", "#e4e1db"
 
 ROLES: MappingProxyType[RoleName, Role] = MappingProxyType(
     {
-        "method": Role("the method", Look("#1f5a8e"), "#7db4e6", "#c5d6e6", "#26425c"),
-        "floor": Role("strongest floor", Look("#b8560f", "D", (4, 3), hollow=True), "#f0a05c", "#f1d5bd", "#4e3420"),
-        "other": Role("other floors", Look("#85868e", "o", (1.2, 1.5), hollow=True), "#85878f", "#d6d6da", "#3a3c43"),
-        "ceiling": Role("ceiling", Look("#2f7d57", "|"), "#7fcfa4", "#dbe6de", "#26372c"),
-        "people": Role("people", Look("#b56fb5", "^", hollow=True), "#a874c8", "#eedcee", "#3b2a46"),
-        "reference": Role("reference", Look(INK, "s"), "#e9e7e2", "#c9c9cc", "#4a4b50"),
-        "iid": Role("test-iid", Look("#0b7f86", "s", (1.2, 1.2)), "#5fd0d2", "#c3e2e3", "#1d4447"),
-        "ood": Role("test-ood", Look("#8f1f55", "^", (5, 1.6)), "#e0719f", "#ecccd9", "#4d2237"),
-        "chance": Role("chance", Look(SOFT, "v", (1.2, 2.4), hollow=True), "#c4c6cc", "#dcdcdf", "#3a3c43"),
+        "method": Role("the method", MarkLook("#1f5a8e"), "#7db4e6", "#c5d6e6", "#26425c"),
+        "floor": Role(
+            "strongest floor", MarkLook("#b8560f", "D", (4, 3), hollow=True), "#f0a05c", "#f1d5bd", "#4e3420"
+        ),
+        "other": Role(
+            "other floors", MarkLook("#85868e", "o", (1.2, 1.5), hollow=True), "#85878f", "#d6d6da", "#3a3c43"
+        ),
+        "ceiling": Role("ceiling", MarkLook("#2f7d57", "|"), "#7fcfa4", "#dbe6de", "#26372c"),
+        "people": Role("people", MarkLook("#b56fb5", "^", hollow=True), "#a874c8", "#eedcee", "#3b2a46"),
+        "reference": Role("reference", MarkLook(INK, "s"), "#e9e7e2", "#c9c9cc", "#4a4b50"),
+        "iid": Role("test-iid", MarkLook("#0b7f86", "s", (1.2, 1.2)), "#5fd0d2", "#c3e2e3", "#1d4447"),
+        "ood": Role("test-ood", MarkLook("#8f1f55", "^", (5, 1.6)), "#e0719f", "#ecccd9", "#4d2237"),
+        "chance": Role("chance", MarkLook(SOFT, "v", (1.2, 2.4), hollow=True), "#c4c6cc", "#dcdcdf", "#3a3c43"),
     }
 )
 
 SERIES = (
     ROLES["method"].look,
-    Look("#0b7f86", "s", (6, 1.6, 1.2, 1.6)),
-    Look("#8f1f55", "^", (5, 1.6), hollow=True),
-    Look(INK, "v", (1.2, 1.2)),
-    Look("#8a7a1f", "s", (2.5, 2), hollow=True),
-    Look("#b56fb5", "^"),
+    MarkLook("#0b7f86", "s", (6, 1.6, 1.2, 1.6)),
+    MarkLook("#8f1f55", "^", (5, 1.6), hollow=True),
+    MarkLook(INK, "v", (1.2, 1.2)),
+    MarkLook("#8a7a1f", "s", (2.5, 2), hollow=True),
+    MarkLook("#b56fb5", "^"),
 )
 """Looks of several methods, datasets or measures in one figure; none is that of a floor or of a ceiling."""
 
 
-def nth_look(number: int) -> Look:
+def nth_look(number: int) -> MarkLook:
     """Return the look of a method by its place; after those of :data:`SERIES` the same with the other marker face."""
     look = SERIES[number % len(SERIES)]
     return look if number < len(SERIES) else look._replace(hollow=not look.hollow)

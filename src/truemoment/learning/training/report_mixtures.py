@@ -14,7 +14,7 @@ import numpy as np
 from truemoment.base.boundary.documents import document_head
 from truemoment.report.drawing import drawing_style, new_figure
 from truemoment.report.model import Block, Cell, Drawing, Finding, Report, Section, Table
-from truemoment.report.roles import SERIES, Look
+from truemoment.report.roles import SERIES, MarkLook
 from truemoment.report.words import UNDEFINED, counted, low_to_high
 
 if TYPE_CHECKING:  # these load Matplotlib or PyTorch
@@ -251,7 +251,7 @@ def figure(result: MixtureResult, split: str) -> Figure:
     return drawing
 
 
-def _line(axes: Axes, name: str, rows: list[RowFigures], headline: str, look: Look) -> None:
+def _line(axes: Axes, name: str, rows: list[RowFigures], headline: str, look: MarkLook) -> None:
     sizes = [entry.n_sentences for entry in rows]
     axes.plot(
         sizes,

@@ -12,7 +12,7 @@ import numpy as np
 from truemoment.learning.training.sweep_results import Curve, SweepResult, mean_and_spread
 from truemoment.report.drawing import OTHER, SMALL, drawing_style, new_figure, shortened
 from truemoment.report.model import Drawing
-from truemoment.report.roles import SERIES, SOFT, Look
+from truemoment.report.roles import SERIES, SOFT, MarkLook
 from truemoment.report.words import listed
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _draw_reference(axes: Axes, result: SweepResult, curve: Curve, split: str, m
     axes.plot(result.values, 100 * mean, color=OTHER, linestyle=line, linewidth=0.9, zorder=1.5)
 
 
-def _draw_method(axes: Axes, result: SweepResult, curve: Curve, look: Look, which: tuple[str, str]) -> None:
+def _draw_method(axes: Axes, result: SweepResult, curve: Curve, look: MarkLook, which: tuple[str, str]) -> None:
     mean, spread = mean_and_spread(result.table(curve, *which))
     axes.errorbar(
         result.values,

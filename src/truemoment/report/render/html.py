@@ -25,7 +25,7 @@ from truemoment.base.boundary.files import read_text
 from truemoment.base.boundary.text import printable_lines
 from truemoment.base.version import __version__ as version
 from truemoment.report.chart_axis import interval_text, strip_axis
-from truemoment.report.charts import Clouds, Plot, Strip
+from truemoment.report.charts import Clouds, Plot, StripChart
 from truemoment.report.model import (
     LEVELS,
     Bar,
@@ -223,7 +223,7 @@ _KINDS: dict[type, str] = {
     Remarks: "remarks",
     Table: "table",
     Drawing: "drawing",
-    Strip: "strip",
+    StripChart: "strip",
     Plot: "drawing",
     Clouds: "drawing",
     KeyFigures: "key_figures",
@@ -240,8 +240,8 @@ def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of 
     if type(block) in _DRAWN:
         kind, drawn = _DRAWN[type(block)]
         return kind, block, drawn(block)
-    if isinstance(block, Strip | Finding) and not isinstance(block, Remarks):
-        return block, strip_axis(block) if isinstance(block, Strip) else name
+    if isinstance(block, StripChart | Finding) and not isinstance(block, Remarks):
+        return block, strip_axis(block) if isinstance(block, StripChart) else name
     if isinstance(block, Table):
         folded = _first_words(block.caption) if block.n_rows > MOST_ROWS else ""
         folded = f"{folded} ({counted(block.n_rows, 'row')})" if folded else ""

@@ -12,7 +12,7 @@ import numpy as np
 
 from truemoment.base.intervals import Floats, Ints
 from truemoment.report.chart_axis import nice_axis
-from truemoment.report.charts import Cloud, Clouds, Curve, Plot
+from truemoment.report.charts import Cloud, Clouds, Plot, PlotCurve
 from truemoment.report.density_classes import (
     DENSITY_BOUNDS,
     MostFrequent,
@@ -20,7 +20,7 @@ from truemoment.report.density_classes import (
     histogram,
     most_frequent,
 )
-from truemoment.report.roles import SCALE, Look
+from truemoment.report.roles import SCALE, MarkLook
 from truemoment.report.words import number
 
 WIDTH, HEIGHT = 400, 260
@@ -42,7 +42,7 @@ class Tip(NamedTuple):
 class PlacedCurve(NamedTuple):
     """A curve: its look, its line, and the places of its markers."""
 
-    look: Look
+    look: MarkLook
     path: str
     markers: tuple[tuple[float, float], ...]
 
@@ -81,7 +81,7 @@ def placed_plot(plot: Plot) -> PlacedPlot:
     return PlacedPlot(x_ticks, y_ticks, curves, tips)
 
 
-def _points(curve: Curve) -> list[tuple[float, float]]:
+def _points(curve: PlotCurve) -> list[tuple[float, float]]:
     """Return the points of a line; the outline of a histogram."""
     if not curve.is_histogram:
         return list(zip(curve.x, curve.y, strict=True))
@@ -89,7 +89,7 @@ def _points(curve: Curve) -> list[tuple[float, float]]:
     return [(curve.x[0], 0.0), *tops, (curve.x[-1], 0.0)]
 
 
-def _tips(plot: Plot, curve: Curve, at: Callable[[float, float], tuple[float, float]]) -> Iterator[Tip]:
+def _tips(plot: Plot, curve: PlotCurve, at: Callable[[float, float], tuple[float, float]]) -> Iterator[Tip]:
     """Yield points with their values."""
     n = len(curve.y)
     for k in sorted({round(k) for k in np.linspace(0, n - 1, min(n, MOST_TIPS)).tolist()}):

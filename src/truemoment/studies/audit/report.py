@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.records import Annotations
-from truemoment.report.charts import Clouds, Plot, Strip
+from truemoment.report.charts import Clouds, Plot, StripChart
 from truemoment.report.model import LEVELS, Block, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.words import counted
 from truemoment.studies.audit.checks import CHECKS
@@ -121,7 +121,7 @@ def _gate_finding(outcome: Outcome) -> Finding:
 
 
 def _place(block: Block) -> int:
-    kinds = ((Table, Paragraph), (Drawing, Plot, Clouds), (Strip,))
+    kinds = ((Table, Paragraph), (Drawing, Plot, Clouds), (StripChart,))
     return next((place for place, kind in enumerate(kinds) if isinstance(block, kind)), len(kinds))
 
 

@@ -50,7 +50,7 @@ from truemoment.report.drawing import (
     write_beside,
 )
 from truemoment.report.model import Drawing
-from truemoment.report.roles import ROLES, SERIES, SOFT, Look
+from truemoment.report.roles import ROLES, SERIES, SOFT, MarkLook
 from truemoment.report.words import counted, percent
 from truemoment.studies.bias.surveys import OVER, SplitSurvey, Survey
 
@@ -85,7 +85,7 @@ class DrawnSplit(NamedTuple):
 
     name: str
     split: SplitSurvey
-    style: Look
+    style: MarkLook
 
 
 # ---------------------------------------------------------------------------------------- list of figures
@@ -289,7 +289,7 @@ def word_drawings(survey: Survey, name: str) -> list[Drawing]:
 
 def _splits(survey: Survey, *, with_moments: bool = True) -> list[DrawnSplit]:
     """Return the splits that are drawn, each in the style of its name or in an unused one."""
-    styles: dict[str, Look] = {}
+    styles: dict[str, MarkLook] = {}
     splits = survey.splits[:N_SHOWN]
     for split in sorted(splits, key=lambda split: split.name not in _OF_SPLIT):  # the usual names first
         unused = [look for look in (*_OF_SPLIT.values(), *SERIES[1:]) if look not in styles.values()]

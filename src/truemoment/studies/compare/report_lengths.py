@@ -14,7 +14,7 @@ import numpy as np
 from truemoment.evaluation.uncertainty import stream
 from truemoment.report.drawing import SMALL, drawing_style, new_figure, shortened, write_beside
 from truemoment.report.model import Drawing
-from truemoment.report.roles import GRID, ROLES, SOFT, Look, nth_look
+from truemoment.report.roles import GRID, ROLES, SOFT, MarkLook, nth_look
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.runs import mean_scores
 from truemoment.studies.evaluate.slices import Slice, membership, slices
@@ -42,10 +42,10 @@ class MethodSlices(NamedTuple):
     method: str
     is_floor: bool
     slices: tuple[Slice, ...]
-    look: Look
+    look: MarkLook
 
 
-def method_looks(compared: ComparedFiles) -> dict[str, Look]:
+def method_looks(compared: ComparedFiles) -> dict[str, MarkLook]:
     """Return the look of each method and floor, the same in all figures of a comparison."""
     comparison = compared.comparison
     blind = list(dict.fromkeys([*comparison.blind, *compared.floors]))

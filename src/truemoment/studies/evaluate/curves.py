@@ -19,8 +19,8 @@ from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import DiscountedRecall, Recall
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.scores import Scores
-from truemoment.report.charts import Curve, Plot
-from truemoment.report.roles import SERIES, Look
+from truemoment.report.charts import Plot, PlotCurve
+from truemoment.report.roles import SERIES, MarkLook
 from truemoment.studies.evaluate.slices import check_same_queries, class_of, reference_lengths
 
 if TYPE_CHECKING:
@@ -172,15 +172,15 @@ MOST_CURVES = len(SERIES)
 """Maximum number of systems in the figure."""
 
 
-def curves_plot(systems: Sequence[tuple[str, Curves]], looks: Sequence[Look] = SERIES, note: str = "") -> Plot:
+def curves_plot(systems: Sequence[tuple[str, Curves]], looks: Sequence[MarkLook] = SERIES, note: str = "") -> Plot:
     """Return R@1 and dR@1 against the threshold m (Closer Look, Fig. 8): the first :data:`MOST_CURVES` curves."""
     drawn = []
     for (name, curves), look in zip(systems[:MOST_CURVES], looks, strict=False):
         x = tuple(curves.thresholds.tolist())
         recall, discounted = ((100 * values[0]).tolist() for values in (curves.recall, curves.discounted))
-        drawn.append(Curve(name, look._replace(dashes=(), hollow=False), x, tuple(recall)))
+        drawn.append(PlotCurve(name, look._replace(dashes=(), hollow=False), x, tuple(recall)))
         dashed = look._replace(dashes=(3, 2), hollow=True)
-        drawn.append(Curve(f"{name}, dR@1", dashed, x, tuple(discounted), in_legend=False))
+        drawn.append(PlotCurve(f"{name}, dR@1", dashed, x, tuple(discounted), in_legend=False))
     return Plot(
         "curves",
         "R@1 and dR@1 against the threshold",

@@ -13,7 +13,7 @@ from truemoment.base.records import numbers_of
 from truemoment.evaluation.measures import Measure, why_undefined
 from truemoment.evaluation.studentised import resample_ratios
 from truemoment.evaluation.uncertainty import LEVEL, NO_WEIGHT, false_discoveries
-from truemoment.report.charts import Strip, StripRow
+from truemoment.report.charts import StripChart, StripRow
 from truemoment.report.model import Block
 from truemoment.report.words import counted
 from truemoment.studies.audit.charts import percent_mark
@@ -155,7 +155,7 @@ FAMILIES = {
 """Titles of the figures."""
 
 
-def slice_strips(own: Sequence[Slice], floor: Sequence[Slice], m: int, measure: Measure) -> Iterator[Strip]:
+def slice_strips(own: Sequence[Slice], floor: Sequence[Slice], m: int, measure: Measure) -> Iterator[StripChart]:
     """Yield a chart of measure m per family with several classes: the method, its strongest floor, and the queries."""
     for family in dict.fromkeys(part.family for part in own):
         rows = tuple(
@@ -173,7 +173,7 @@ def slice_strips(own: Sequence[Slice], floor: Sequence[Slice], m: int, measure: 
         if len(rows) > 1:
             name = f"slices-{re.sub(r'[^a-z]+', '-', family).strip('-')}"
             title = FAMILIES.get(family, f"By {family}")
-            yield Strip(name, title, "", f"{measure}, %", (("", rows),), note="queries")
+            yield StripChart(name, title, "", f"{measure}, %", (("", rows),), note="queries")
 
 
 CHECK = Check(

@@ -11,7 +11,7 @@ from truemoment.base.errors import MeasureError, ProtocolError
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import why_undefined
 from truemoment.evaluation.protocols import PROTOCOLS
-from truemoment.report.charts import Strip, StripMark, StripRow
+from truemoment.report.charts import StripChart, StripMark, StripRow
 from truemoment.report.model import Block
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.findings import AuditFinding
@@ -69,7 +69,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     own, figures = results.setup.protocol.name, results.cached(conventions)
     named = sorted((100 * value, name) for name, value in figures.items() if np.isfinite(value))
     rows = tuple(StripRow(name, (StripMark("method", value),), is_main=name == own) for value, name in named)
-    strip = Strip(
+    strip = StripChart(
         "conventions",
         f"{results.measure} under each named convention",
         "The same predictions, measured as published evaluators do. Figures of different evaluators cannot be compared "

@@ -9,7 +9,7 @@ import numpy as np
 from truemoment.base.intervals import Bools, Floats, temporal_iou
 from truemoment.evaluation.error_kinds import HIT, KINDS, ErrorKinds, error_kinds
 from truemoment.evaluation.measures import DiscountedRecall, Measure, Recall
-from truemoment.report.charts import Strip, StripMark, StripRow
+from truemoment.report.charts import StripChart, StripMark, StripRow
 from truemoment.report.model import Bar, Block, Example, Examples, Paragraph
 from truemoment.report.words import points
 from truemoment.studies.audit.checks.base import EXAMPLES, SCORE, Check
@@ -83,7 +83,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     return {SCORE: (chart,), EXAMPLES: (rule, Examples(shown))}
 
 
-def errors_strip(kinds: ErrorKinds) -> Strip:
+def errors_strip(kinds: ErrorKinds) -> StripChart:
     """Return the gain in R@1, mIoU and AxIoU from correcting each kind of error."""
     lines = [line for line in kinds.table if line.n_queries and line.kind != "hit"]
     groups = [
@@ -96,7 +96,7 @@ def errors_strip(kinds: ErrorKinds) -> Strip:
         )
         for k, measure in enumerate(kinds.measures)
     ]
-    return Strip(
+    return StripChart(
         "errors",
         "Kinds of error of the first answers",
         "Gain of each measure if one kind of error were corrected. 'Hidden' are hits at a lower rank, moved to rank 1; "

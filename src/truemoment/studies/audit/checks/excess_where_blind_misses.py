@@ -29,7 +29,7 @@ from truemoment.baselines.sentence_network import SentenceNetwork, Training
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure, Recall
 from truemoment.evaluation.scores import Scores
-from truemoment.report.charts import Curve, Plot
+from truemoment.report.charts import Plot, PlotCurve
 from truemoment.report.model import Block, Level
 from truemoment.report.roles import ROLES
 from truemoment.report.words import counted, interval95_points, points
@@ -254,7 +254,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
         "probability that the sentence network is right, %",
         f"hits at {result.measure}, %",
         tuple(
-            Curve(name, look, x, tuple((100 * hits).tolist()))
+            PlotCurve(name, look, x, tuple((100 * hits).tolist()))
             for (name, look), hits in zip(looks.items(), result.hits.T, strict=True)
         ),
     )

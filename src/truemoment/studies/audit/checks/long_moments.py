@@ -8,7 +8,7 @@ import numpy as np
 
 from truemoment.base.intervals import Bools
 from truemoment.evaluation.measures import Recall
-from truemoment.report.charts import Curve, Plot
+from truemoment.report.charts import Plot, PlotCurve
 from truemoment.report.model import Block, Level
 from truemoment.report.roles import ROLES
 from truemoment.studies.audit.checks.base import SCORE, Check
@@ -74,9 +74,9 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
         "length of the reference, share of the video",
         "queries",
         (
-            Curve("all queries", total, bounds, tuple((own.success + own.failure).tolist())),
-            Curve("hits of the strongest floor", ROLES["floor"].look, bounds, tuple(floor.success.tolist())),
-            Curve("hits of the method", ROLES["method"].look, bounds, tuple(own.success.tolist())),
+            PlotCurve("all queries", total, bounds, tuple((own.success + own.failure).tolist())),
+            PlotCurve("hits of the strongest floor", ROLES["floor"].look, bounds, tuple(floor.success.tolist())),
+            PlotCurve("hits of the method", ROLES["method"].look, bounds, tuple(own.success.tolist())),
         ),
         x_end=1.0,
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from truemoment.base.boundary.documents import Measured
-from truemoment.report.charts import Strip, StripMark, StripRow
+from truemoment.report.charts import StripChart, StripMark, StripRow
 from truemoment.report.model import Block, Cell, Level, Table
 from truemoment.report.words import counted, interval95_points, number, p_number, points
 from truemoment.studies.audit.charts import percent_mark
@@ -113,7 +113,7 @@ def _table(results: Results, model: ChangedVideos) -> Table:
     return Table(caption, headings, (("", tuple(rows)),))
 
 
-def _strip(results: Results, model: ChangedVideos) -> Strip:
+def _strip(results: Results, model: ChangedVideos) -> StripChart:
     measure, m = results.measure, results.headline
     floor = results.strongest_scores.value(measure)
     rows = [StripRow("original", (percent_mark("method", model.scores.value(measure), model.ci95[m]),), is_main=True)]
@@ -121,7 +121,7 @@ def _strip(results: Results, model: ChangedVideos) -> Strip:
         StripRow(control.words, (percent_mark("method", control.scores.value(measure), control.ci95[m]),))
         for control in model.controls
     ]
-    return Strip(
+    return StripChart(
         "changed",
         f"{measure} on changed videos",
         "The same model answers the same sentences on videos that are shuffled, reversed, frozen or exchanged. A model "

@@ -12,7 +12,7 @@ from truemoment.base.boundary.documents import NO_INTERVAL, Measured
 from truemoment.baselines.floors import FloorResult
 from truemoment.evaluation.repeated_measures import repeated_measures
 from truemoment.evaluation.scores import Scores
-from truemoment.report.charts import Strip, StripRow
+from truemoment.report.charts import StripChart, StripRow
 from truemoment.report.model import Block, Cell, Table
 from truemoment.report.roles import RoleName
 from truemoment.report.words import p_number, points
@@ -183,7 +183,7 @@ READS = {
 """Headings of floors by what they read of the video's sentences."""
 
 
-def floors_strip(results: Results) -> Strip:
+def floors_strip(results: Results) -> StripChart:
     """Return the headline measure of the method, the floors by what they read, and the ceilings."""
     m, measure, verdict = results.headline, results.measure, results.verdict
     strongest = results.floors[int(verdict.strongest[m])]
@@ -202,14 +202,16 @@ def floors_strip(results: Results) -> Strip:
         return tuple(sorted(map(row, baselines), key=lambda row: -np.nan_to_num(row.marks[0].value, nan=-1.0)))
 
     own = percent_mark("method", results.scores.value(measure), results.ci95[0, m])
-    groups = [("", (StripRow(results.setup.predictions.name, (own,), is_main=True),))]
+    groups: list[tuple[str, tuple[StripRow, ...]]] = [
+        ("", (StripRow(results.setup.predictions.name, (own,), is_main=True),))
+    ]
     groups += [
         (title, best_first([floor for floor in results.floors if floor.reads == reads]))
         for reads, title in READS.items()
     ]
     groups += [("Not counted: floors that read more", best_first(results.context))]
     groups += [("Ceilings", best_first(results.ceilings))]
-    return Strip(
+    return StripChart(
         "floors",
         f"{measure}: the method, floors that never see the video, and ceilings",
         "The dashed line is the strongest floor.",
@@ -219,7 +221,7 @@ def floors_strip(results: Results) -> Strip:
     )
 
 
-def _measures_strip(results: Results) -> Strip:
+def _measures_strip(results: Results) -> StripChart:
     """Return every measure of the method, beside its strongest floor and the best ceiling."""
     rows, values = [], [figures(ceiling.scores) for ceiling in results.ceilings]
     first_ceiling = 1 + len(results.floors)
@@ -232,7 +234,7 @@ def _measures_strip(results: Results) -> Strip:
             percent_mark("ceiling", values[best][m], results.ci95[first_ceiling + best, m]),
         )
         rows.append(StripRow(str(measure), marks))
-    return Strip(
+    return StripChart(
         "measures",
         "Every measure, beside the strongest floor",
         "If a hollow diamond reaches its dot, the measure does not distinguish the method from a method without the "
