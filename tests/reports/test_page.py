@@ -316,7 +316,7 @@ function look(frame, name, width) {
     if (element.closest(".skip") || !box.width || (element.closest(".scroll") && !element.matches(".scroll"))) continue;
     if (box.right > width + 1 || box.left < -1) out.push(element.tagName + " " + element.textContent.slice(0, 40));
   }
-  for (const svg of page.querySelectorAll("svg")) {
+  for (const svg of page.querySelectorAll("svg:not(.ticks svg)")) {
     const frame = svg.getBoundingClientRect();
     for (const text of svg.querySelectorAll("text")) {
       const box = text.getBoundingClientRect();
@@ -324,9 +324,9 @@ function look(frame, name, width) {
           || box.bottom > frame.bottom + 1) out.push(svg.getAttribute("aria-label") + ": " + text.textContent);
     }
   }
-  const drawn = [...page.querySelectorAll("figure svg")].filter(svg => {
-    const box = svg.getBoundingClientRect();
-    return box.width > 250 && box.height > 80 && svg.querySelectorAll("path, use").length > 3;
+  const drawn = [...page.querySelectorAll("figure > svg, table.strip")].filter(chart => {
+    const box = chart.getBoundingClientRect();
+    return box.width > 250 && box.height > 70 && chart.querySelectorAll("path, use").length > 1;
   });
   found.push({name, width, scroll: page.documentElement.scrollWidth, out, figures: drawn.length});
   if (found.length == wanted.length) document.getElementById("found").textContent = JSON.stringify(found);
