@@ -2,9 +2,11 @@
 
 import pytest
 
+from truemoment.report.charts import Plot, PlotCurve, StripChart, StripMark, StripRow
 from truemoment.report.drawing import new_figure
 from truemoment.report.model import Cell, Details, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.render.html import page as page_of
+from truemoment.report.roles import SERIES
 
 from ..thorough import quick_are
 
@@ -34,6 +36,18 @@ def table(caption, names, values):
     return Table(caption, ("method", "R@1,IoU=0.5"), (("Floors", rows[:-1]), ("Ceilings", rows[-1:])))
 
 
+def charts():
+    rows = tuple(
+        StripRow(name, (StripMark("method", value, (value - 2, value + 2)), StripMark("floor", 20.0)), "1,200")
+        for name, value in (("a_b", 40.0), (HOSTILE, 90.0))
+    )
+    curve = PlotCurve("the method", SERIES[0], (0.0, 0.5, 1.0), (90.0, 50.0, 10.0))
+    return (
+        StripChart("strip", "A strip chart", "", "R@1, %", (("Group", rows),), note="queries"),
+        Plot("plot", "A plot", "", "threshold", "% of the queries", (curve,)),
+    )
+
+
 def report():
     wide = Table("Wide", ("", *(f"column {n}" for n in range(9))), (("", (tuple(map(Cell, "abcdefghij")),)),))
     long_names = [f"row {n} {HOSTILE if n == 4 else ''}" for n in range(15)]
@@ -47,7 +61,7 @@ def report():
     finding = Finding(("It is so: 3 points.",), "Check", "good", ("the evidence",))
     drawings = tuple(Drawing(name, "A figure", "What it shows.", draw) for name in ("one", "two"))
     sections = [Section("findings", "Findings", (finding, Details("Folded", (Paragraph("what was folded"),))))]
-    sections += [Section("tables", "Tables", tables), Section("figures", "Figures", drawings)]
+    sections += [Section("tables", "Tables", tables), Section("figures", "Figures", (*drawings, *charts()))]
     return Report("A report", tuple(sections), question="Is it so?", headline=finding, reading=(("Floor", "Blind."),))
 
 
@@ -161,7 +175,7 @@ def test_a_figure_shows_the_value_under_the_pointer(opened):
 def test_a_figure_shows_its_values_by_keyboard(opened):
     page = opened()
     tip = page.locator(".tip")
-    page.locator("thead button").last.focus()
+    page.locator("#figure-one .menu summary").focus()
     page.keyboard.press("Tab")
     assert tip.inner_text().startswith("the method")
     page.keyboard.press("ArrowRight")
@@ -173,7 +187,6 @@ def test_a_figure_shows_its_values_by_keyboard(opened):
     assert tip.is_visible()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('figure').id") == "figure-two"
-    page.keyboard.press("Tab")
     assert tip.is_hidden()
 
 
@@ -186,6 +199,54 @@ def test_a_figure_shows_its_values_to_a_finger(opened):
     assert 0 <= box["x"] <= box["x"] + box["width"] <= 400
     page.locator("#figures h2").tap()
     assert tip.is_hidden()
+
+
+# ------------------------------------------------------------------------- what is copied and saved
+
+
+LATEX = r"""\begin{tabular}{lrrr}
+\toprule
+ & the method, R@1, \% & strongest floor, R@1, \% & queries \\
+\midrule
+Group &  &  &  \\
+a\_b & 40.0 (38.0 to 42.0) & 20.0 & 1,200 \\
+$<$img src=x onerror="alert()"$>$ & 90.0 (88.0 to 92.0) & 20.0 & 1,200 \\
+\bottomrule
+\end{tabular}
+"""
+CSV = ""","the method, R@1, %","strongest floor, R@1, %",queries
+Group,,,
+a_b,40.0 (38.0 to 42.0),20.0,"1,200"
+"<img src=x onerror=""alert()"">",90.0 (88.0 to 92.0),20.0,"1,200"
+"""
+
+
+def test_a_figure_is_copied_as_a_table_and_saved_as_a_drawing(opened, tmp_path):
+    page = opened(permissions=["clipboard-read", "clipboard-write"])
+    figure = page.locator("#figure-strip")
+    figure.locator(".menu summary").click()
+    for form, text in (("LaTeX", LATEX), ("CSV", CSV)):
+        figure.get_by_role("button", name=form).click()
+        page.wait_for_function(
+            "() => document.querySelector('#figure-strip button')?.closest('div').textContent.includes('Copied')"
+        )
+        assert page.evaluate("navigator.clipboard.readText()") == text
+        page.wait_for_function("() => !document.querySelector('#figure-strip .menu').textContent.includes('Copied')")
+    for name, words in (("strip", "1,200"), ("plot", "the method"), ("one", "the method")):
+        menu = page.locator(f"#figure-{name} .menu")
+        if name != "strip":
+            menu.locator("summary").click()
+        with page.expect_download() as download:
+            menu.get_by_role("button", name="SVG").click()
+        assert download.value.suggested_filename == f"{name}.svg"
+        download.value.save_as(tmp_path / "saved.svg")
+        saved = (tmp_path / "saved.svg").read_text(encoding="utf-8")
+        assert "var(--" not in saved  # it has its colours without the page
+        assert words in saved
+    with page.expect_download() as download:
+        figure.get_by_role("button", name="PNG").click()
+    download.value.save_as(tmp_path / "saved.png")
+    assert (tmp_path / "saved.png").read_bytes().startswith(b"\x89PNG")
 
 
 # ------------------------------------------------------------------------------- contents, folds, print
@@ -223,7 +284,7 @@ def test_details_fold_one_by_one_and_all_at_once(opened):
     page.get_by_text("Folded", exact=True).click()
     assert folded.is_visible()
     page.get_by_role("button", name="Open all details").click()
-    assert page.locator("main details:not([open])").count() == 0
+    assert page.locator("main details:not([open]):not(.menu)").count() == 0
     page.get_by_role("button", name="Close all details").click()
     assert folded.is_hidden()
 
@@ -234,7 +295,7 @@ def test_print_shows_what_is_folded_and_no_control(opened, width):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     assert page.get_by_text("what was folded").is_visible()
-    assert page.locator("nav, .filter, .hint, .tip").filter(visible=True).count() == 0
+    assert page.locator("nav, .filter, .hint, .tip, .menu").filter(visible=True).count() == 0
     assert page.locator("table").nth(2).is_visible()
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")

@@ -10,13 +10,10 @@ import pytest
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.report import drawing
+from truemoment.report.density_classes import DENSITY_BOUNDS, histogram
 from truemoment.studies.audit import report
 from truemoment.studies.audit.checks import excess_where_blind_misses, slices
-from truemoment.studies.audit.checks.carrying_classes import slices_figure
-from truemoment.studies.audit.checks.excess_where_blind_misses import excess_figure
-from truemoment.studies.audit.checks.long_moments import by_length, by_length_figure
-from truemoment.studies.audit.checks.loose_threshold import curves, curves_figure
-from truemoment.studies.audit.checks.verdict_section import floors_figure
+from truemoment.studies.audit.checks.loose_threshold import curves
 
 pytestmark = pytest.mark.slow
 
@@ -82,9 +79,9 @@ def test_what_cannot_be_saved_is_told(two_drawings, tmp_path):
 def test_settings_of_the_user_neither_reach_a_figure_nor_are_changed(drawn):
     with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "text.usetex": True}):
         before = dict(mpl.rcParams)
-        odd = drawing.inline_svg(drawn["floors"])
+        odd = drawing.inline_svg(drawn["displacement"])
         assert dict(mpl.rcParams) == before
-    assert odd == drawing.inline_svg(drawn["floors"])
+    assert odd == drawing.inline_svg(drawn["displacement"])
 
 
 def test_names_in_any_script_can_be_drawn(hostile):
@@ -99,69 +96,67 @@ def test_names_in_any_script_can_be_drawn(hostile):
 # --------------------------------------------------------------------------------- what figures show
 
 
-def test_bars_are_the_figures(example):
-    results = example.results
-    [axes] = floors_figure(results).axes
+def marks_of(strip):
+    return {row.label: {mark.role: mark.value for mark in row.marks} for row in strip.rows}
+
+
+def test_the_first_chart_has_the_method_every_floor_by_what_it_reads_and_the_ceilings(example, drawn):
+    results, strip = example.results, drawn["floors"]
     rivals = (*results.floors, *results.ceilings)
-    shown = [bar.get_width() for bar in axes.patches]
-    assert shown == [100 * scores.value("R@1,IoU=0.5") for scores in (results.scores, *(r.scores for r in rivals))]
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert [("strongest floor" in label) for label in labels].index(True) == 1 + int(results.verdict.strongest[0])
+    values = sorted(value for marks in marks_of(strip).values() for value in marks.values())
+    assert values == sorted(100 * one.scores.value("R@1,IoU=0.5") for one in (results, *rivals))
+    assert [title for title, _ in strip.groups] == [
+        *("", "Floors that read nothing", "Floors that read the sentence", "Ceilings")
+    ]
+    [strongest] = [row for row in strip.rows if row.marks[0].role == "floor"]
+    assert strongest.marks[0].value == strip.line.value == 100 * results.strongest_scores.value("R@1,IoU=0.5")
 
 
-def test_curves_are_r_and_dr(example):
-    results = example.results
-    [axes] = curves_figure(results.cached(curves)).axes
-    lines = [line.get_ydata() for line in axes.lines if len(line.get_ydata())]
-    for number, (_, of) in enumerate(results.cached(curves)):
-        np.testing.assert_array_equal(lines[2 * number], 100 * of.recall[0])
-        np.testing.assert_array_equal(lines[2 * number + 1], 100 * of.discounted[0])
+def test_curves_are_r_and_dr(example, drawn):
+    curves_drawn = drawn["curves"].curves
+    for number, (name, of) in enumerate(example.results.cached(curves)):
+        solid, dashed = curves_drawn[2 * number : 2 * number + 2]
+        assert solid.name == name
+        np.testing.assert_array_equal(solid.y, 100 * of.recall[0])
+        np.testing.assert_array_equal(dashed.y, 100 * of.discounted[0])
 
 
-def test_hits_are_drawn_by_the_probability_that_the_network_is_right(example):
+def test_hits_are_drawn_by_the_probability_that_the_network_is_right(example, drawn):
     found = example.results.cached(excess_where_blind_misses.network_excess)
-    [axes] = excess_figure(found.probability, found.hits, found.measure).axes
-    lines = {line.get_label(): line for line in axes.lines}
-    assert list(lines) == ["the method", "sentence network", "a second network"]
-    for line, hits in zip(lines.values(), found.hits.T, strict=True):
-        np.testing.assert_allclose(line.get_xdata(), 100 * found.probability)
-        np.testing.assert_allclose(line.get_ydata(), 100 * hits)
+    shown = drawn["where-blind-misses"].curves
+    assert [curve.name for curve in shown] == ["the method", "sentence network", "a second network"]
+    for curve, hits in zip(shown, found.hits.T, strict=True):
+        np.testing.assert_allclose(curve.x, 100 * found.probability)
+        np.testing.assert_allclose(curve.y, 100 * hits)
 
 
-def test_text_only_has_a_bar_and_a_curve(in_words):
-    results = in_words.results
-    [bars] = floors_figure(results).axes
-    labels = [label.get_text().partition("\n")[0] for label in bars.get_yticklabels()]  # it may be the strongest
-    assert "text only (no frames)" in labels
-    drawn = curves_figure(results.cached(curves))
-    [axes], [legend] = drawn.axes, drawn.legends
-    assert [text.get_text() for text in legend.get_texts()].count("text only (no frames)") == 1
-    colours = {line.get_color() for line in axes.lines if line.get_label() in dict(results.cached(curves))}
-    assert len(colours) == len(results.cached(curves))
+def test_text_only_has_a_mark_and_a_curve(in_words):
+    drawn = {one.name: one for one in report.report(in_words).drawings}
+    assert "Text only (no frames)" in marks_of(drawn["floors"])
+    shown = [curve for curve in drawn["curves"].curves if curve.in_legend]
+    assert [curve.name for curve in shown].count("text only (no frames)") == 1
+    assert len({curve.look for curve in shown}) == len(shown)
 
 
-def test_hits_and_misses_add_up_to_the_queries(example):
-    own, floor = by_length_figure(*(of.norm for of in example.results.cached(by_length))).axes
-    for axes in (own, floor):
-        assert sum(bar.get_height() for bar in axes.patches) == 120
+def test_hits_by_length_are_of_all_queries(drawn):
+    total, floor, own = drawn["by-length"].curves
+    assert sum(total.y) == 120  # the queries of the example
+    assert np.all(np.array(own.y) <= total.y)
+    assert np.all(np.array(floor.y) <= total.y)
 
 
-def test_slices_show_method_floor_and_counts(example):
-    own, floor = (
-        [one for one in example.results.cached(of) if one.family == "reference length"]
-        for of in (slices.method_slices, slices.floor_slices)
-    )
-    [axes] = slices_figure(own, floor, 0, example.results.measure).axes
-    dots = next(line for line in axes.lines if line.get_label() == "the method")
-    np.testing.assert_allclose(dots.get_xdata(), [100 * one.value[0] for one in own])
-    assert [one.label for one in own] == [label.get_text() for label in axes.get_yticklabels()]
-    assert {f"{one.n_queries:,}" for one in own} <= {text.get_text() for text in axes.texts}
+def test_slices_show_method_floor_and_counts(example, drawn):
+    own = [one for one in example.results.cached(slices.method_slices) if one.family == "reference length"]
+    strip = drawn["slices-reference-length"]
+    shown = marks_of(strip)
+    assert {one.label: 100 * one.value[0] for one in own} == {label: of["method"] for label, of in shown.items()}
+    assert [row.note for row in strip.rows] == [f"{one.n_queries:,}" for one in own]
 
 
 def test_cells_cover_their_classes():
     """Areas of the drawn cells, by the shoelace formula, are those of the cells counted one by one."""
     rng = np.random.default_rng(1)
-    table, bounds, classes = rng.uniform(0, 20, (8, 8)), np.linspace(0, 1, 9), drawing.DENSITY_BOUNDS
+    table, bounds, classes = rng.uniform(0, 20, (8, 8)), np.linspace(0, 1, 9), DENSITY_BOUNDS
     with drawing.drawing_style():
         axes = drawing.new_figure(2.0).add_subplot()
         drawing.draw_cells(axes, table, bounds, classes)
@@ -182,7 +177,7 @@ def test_an_even_spread_has_density_1():
     start, end = np.meshgrid(middles, middles)
     above = (end > start).ravel()
     points = np.stack([start.ravel(), end.ravel()], axis=1)[above]
-    table = drawing.histogram(points)
+    table = histogram(points)
     # 2,016 cells lie above the diagonal, where half the square is 2,048 cells.
     np.testing.assert_allclose(table[table > 0], 2048 / 2016)
 
@@ -191,20 +186,12 @@ def test_an_even_spread_has_density_1():
 
 
 def test_svg_has_text_variables_and_names_of_its_own(drawn):
-    ids = []
-    for name in ("floors", "measures", "densities", "displacement"):
-        svg = drawing.inline_svg(drawn[name])
-        assert svg.startswith('<svg viewBox="')
-        assert f'role="img" aria-label="{drawn[name].title}"><title>{drawn[name].title}</title>' in svg
-        assert not re.search(r"#[0-9a-f]{6}\b", svg), "a colour that does not follow the page"
-        assert not re.search(r"<\?xml|<!|metadata|font-family|<style|xlink|http", svg)
-        assert "</text>" in svg
-        assert "PredictAll" in svg or name != "floors"
-        own = re.findall(r' id="([^"]+)"', svg)
-        assert set(re.findall(r'(?:url\(|href=")#([^)"]+)', svg)) == set(own)
-        ids += own
-    assert len(ids) == len(set(ids))
-
-
-def test_colours_have_one_meaning_each():
-    assert len(set(drawing.COLOURS.values())) == len(drawing.COLOURS)
+    svg = drawing.inline_svg(drawn["displacement"])
+    assert svg.startswith('<svg viewBox="')
+    assert f'role="img" aria-label="{drawn["displacement"].title}"><title>{drawn["displacement"].title}</title>' in svg
+    assert not re.search(r"#[0-9a-f]{6}\b", svg), "a colour that does not follow the page"
+    assert not re.search(r"<\?xml|<!|metadata|font-family|<style|xlink|http", svg)
+    assert "</text>" in svg
+    own = re.findall(r' id="([^"]+)"', svg)
+    assert set(re.findall(r'(?:url\(|href=")#([^)"]+)', svg)) == set(own)
+    assert all(name.startswith("displacement-") for name in own)

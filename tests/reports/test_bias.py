@@ -253,7 +253,9 @@ def test_names_are_fit_for_files_and_links(world_survey, dataset, name):
 
 
 def test_the_page_of_a_hostile_dataset_has_every_sentence_and_different_ids(hostile_survey, monkeypatch):
-    monkeypatch.setattr(renderer, "inline_svg", lambda drawing: f"<svg>{drawing.name}</svg>")  # drawn in other tests
+    monkeypatch.setattr(
+        "truemoment.report.drawing.inline_svg", lambda drawing: f"<svg>{drawing.name}</svg>"
+    )  # drawn in other tests
     text = renderer.page(bias.report([hostile_survey, hostile_survey], seed=0))
     assert not {"\u202e", "\x00", "\x1b"} & set(text)
     assert "<script>" not in without_script(text)

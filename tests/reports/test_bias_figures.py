@@ -6,8 +6,11 @@ import re
 import numpy as np
 import pytest
 
+from truemoment.base.density import Density
 from truemoment.base.errors import UsageError
 from truemoment.report import drawing
+from truemoment.report.density_classes import density_on_grid
+from truemoment.report.roles import SERIES
 from truemoment.studies.bias import report as bias
 from truemoment.studies.bias import report_figures as figures
 
@@ -41,10 +44,7 @@ def test_a_chosen_verb_is_drawn_for_each_split_and_nothing_is_cut_off(world_surv
     name, (verb, *_) = bias.names_of([world_survey])[0], world_survey.verb_use.value.top
     listed = bias.report([world_survey], seed=0, verbs=[verb]).drawings
     assert f"{name}-verb-1" in [one.name for one in listed]
-    splits = [
-        figures.DrawnSplit(split.name, split, figures.LineStyle(drawing.METHOD, "-", "o"))
-        for split in world_survey.splits
-    ][:count]
+    splits = [figures.DrawnSplit(split.name, split, SERIES[0]) for split in world_survey.splits][:count]
     figure = figures.verb_figure(splits, verb)
     figure.canvas.draw()
     for axes, one in zip(figure.axes, splits, strict=False):
@@ -164,18 +164,18 @@ def test_densities_by_length_are_those_by_end_sheared():
     rng = np.random.default_rng(0)
     start = rng.uniform(0, 0.5, 300)
     points = np.stack([start, start + rng.uniform(0.05, 0.4, 300)], axis=1)
-    by_end = drawing.density_on_grid(points, cells=40)
-    by_length = drawing.density_on_grid(points, of_duration=True, cells=40)
+    by_end = density_on_grid(points, cells=40)
+    by_length = density_on_grid(points, of_duration=True, cells=40)
     middles = (np.arange(40) + 0.5) / 40
     for row, column in ((4, 10), (8, 2), (2, 16)):  # length, start: at end = start + length, half a cell further
-        direct = drawing.Density.fit(points).evaluate(np.array([[middles[column], middles[column] + middles[row]]]))
+        direct = Density.fit(points).evaluate(np.array([[middles[column], middles[column] + middles[row]]]))
         assert by_length[row, column] == pytest.approx(direct[0] / 2)
     assert by_end.max() > 1
 
 
 def test_moments_on_one_line_have_no_density_but_a_picture():
     points = np.stack([np.zeros(50), np.linspace(0.1, 1, 50)], axis=1)
-    assert drawing.density_on_grid(points) is None
+    assert density_on_grid(points) is None
     axes = drawing.new_figure(2.0).add_subplot()
     drawing.draw_density(axes, points)
     assert axes.patches

@@ -13,10 +13,11 @@ from scipy import stats
 
 from truemoment.base.boundary.documents import as_json
 from truemoment.learning.training.report_sweep import document, findings, report, table
-from truemoment.learning.training.report_sweep_figures import LOOKS, drawings, figure, spread_out
+from truemoment.learning.training.report_sweep_figures import drawings, figure, spread_out
 from truemoment.learning.training.sweep_results import Curve, EmptyCell, SweepResult, difference, mean_and_spread
 from truemoment.report.drawing import drawing_style
 from truemoment.report.render import terminal
+from truemoment.report.roles import ROLES, SERIES
 
 MEASURE = "R@1,IoU=0.5"
 SPLITS = ("test-iid", "test-ood")
@@ -268,8 +269,8 @@ def test_the_figure_shows_means_and_spreads(random_sweep):
             ends = np.array([segment[:, 1] for segment in bars.get_segments()])
             assert ends == pytest.approx(100 * np.stack([mean - spread, mean + spread], axis=1))
         assert axes.get_ylim() == drawn.axes[0].get_ylim()
-        dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
-        assert len(dashed) == len(random_sweep.floors)
+        grey = [line for line in axes.lines if line.get_color() == ROLES["other"].look.colour]
+        assert len(grey) == len(random_sweep.floors)
 
 
 @pytest.mark.slow
@@ -302,9 +303,9 @@ def test_names_of_floors_do_not_cover_each_other_nor_the_panels(n_floors, splits
 
 
 def test_more_methods_than_can_be_told_apart_stand_in_the_table_alone():
-    methods = [losing(f"m{n}", {0.0: (0.1,), 1.0: (0.1,)}) for n in range(len(LOOKS) + 2)]
+    methods = [losing(f"m{n}", {0.0: (0.1,), 1.0: (0.1,)}) for n in range(len(SERIES) + 2)]
     many = swept(methods, seeds=(0,))
-    assert all(len(axes.containers) == len(LOOKS) for axes in figure(many, MEASURE).axes)
+    assert all(len(axes.containers) == len(SERIES) for axes in figure(many, MEASURE).axes)
     assert {of.title for of in methods} <= {row for _, row in rows_of(many)}
 
 

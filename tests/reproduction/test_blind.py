@@ -13,7 +13,8 @@ from truemoment.data.datasets import load_annotations
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
-from truemoment.report.drawing import PAPER, drawing_style
+from truemoment.report.drawing import drawing_style
+from truemoment.report.roles import PAPER
 from truemoment.reproduction import TABLES, published_figures
 from truemoment.reproduction import TableInputs as Reproducing
 from truemoment.reproduction.blind import FIGURES, blind_beside_published

@@ -56,7 +56,6 @@ def write_files(
     page: PageOutput | None = None,
 ) -> None:
     """Write the files of a result, as :func:`deliver` does, and print nothing."""
-    from truemoment.base.boundary.documents import as_json
     from truemoment.cli.outputs import write_json, write_text
 
     if page is not None and page.html is not None:
@@ -68,7 +67,7 @@ def write_files(
 
         save_drawings(report.drawings, page.figures)
     if output.json_path is not None:
-        write_json(output.json_path, as_json(document()))
+        write_json(output.json_path, document())
 
 
 def _shown(report: Report, output: Output, page: PageOutput | None) -> list[str]:

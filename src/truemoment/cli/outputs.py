@@ -142,7 +142,7 @@ def say(line: str, *, err: bool = False) -> None:
     click.echo(printable(" ".join(line.lstrip("\n").splitlines())), err=err)  # click would leave codes of colours out
 
 
-def write_json(path: Path, document: dict[str, Any]) -> None:
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write a JSON document to a file, complete or not at all, or to standard output."""
     from truemoment.base.boundary.documents import json_text
 

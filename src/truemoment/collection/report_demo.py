@@ -10,7 +10,7 @@ from truemoment.base.version import __version__ as version
 from truemoment.collection.demo import TO_PASS, DemoResult
 from truemoment.collection.report import REASONS, dropped_table
 from truemoment.media.audio.alignment import Alignment
-from truemoment.report.drawing import FLOOR, METHOD, OTHER, SOFT, drawing_style, new_figure
+from truemoment.report.drawing import METHOD, OTHER, drawing_style, new_figure
 from truemoment.report.model import (
     Block,
     Cell,
@@ -25,6 +25,7 @@ from truemoment.report.model import (
     Section,
     Table,
 )
+from truemoment.report.roles import ROLES, SERIES
 from truemoment.report.words import clock, number
 from truemoment.worlds.described.film import CAUTION
 
@@ -137,7 +138,7 @@ def _delays_figure(alignment: Alignment) -> Figure:
             axes.plot(
                 [window.film_s / 60 for window in windows],
                 [window.delay_s for window in windows],
-                color=FLOOR,
+                color=SERIES[1].colour,
                 marker="o",
                 linestyle="",
                 label="windows of the paper's check",
@@ -209,9 +210,9 @@ def _spans_figure(result: DemoResult) -> Figure:
     truth = [(line.start_s, line.end_s) for line in result.truth.descriptions]
     rows = (
         ("subtitles", [(cue.start_s, cue.end_s) for cue in result.evidence.cues or ()], OTHER),
-        ("narrator runs", list(result.runs.spans), FLOOR),
+        ("narrator runs", list(result.runs.spans), SERIES[1].colour),
         ("kept sentences", kept_spans, METHOD),
-        ("true description", truth, SOFT),
+        ("true description", truth, ROLES["reference"].look.colour),
     )
     with drawing_style():
         figure = new_figure(2.2)

@@ -7,8 +7,8 @@ import itertools
 
 from truemoment.base.version import __version__ as version
 from truemoment.collection.review_sample import ReviewSample
-from truemoment.report.drawing import COLOURS
 from truemoment.report.render.html import page_environment
+from truemoment.report.roles import stylesheet
 from truemoment.report.words import clock
 
 
@@ -29,6 +29,6 @@ def review_page(sample: ReviewSample, title: str) -> str:
         films=films,
         data=[{name: item[name] for name in names} for item in items],
         n=len(items),
-        colours=COLOURS,
+        colours=stylesheet(),
         version=version,
     )

@@ -1,7 +1,6 @@
-"""How figures are drawn and saved: style, colours, size, and the parts that figures of several reports share.
+"""How figures are drawn and saved: style, size, and the parts that figures of several reports share.
 
-Nothing is kept in matplotlib's global state, and whatever style a user has set does not reach a figure. Colours can be
-distinguished by colour-blind readers, and nothing is shown by colour alone.
+Nothing is kept in matplotlib's global state, and whatever style a user has set does not reach a figure.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,11 +25,13 @@ from truemoment.base.boundary.files import write_bytes, write_text
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.boundary.tables import csv_of
 from truemoment.base.boundary.text import one_line, printable_lines
-from truemoment.base.density import Density
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats
+from truemoment.report.charts import Chart
+from truemoment.report.density_classes import CELLS, DENSITY_BOUNDS, density_on_grid, histogram
 from truemoment.report.marks import marks_of, marks_svg
 from truemoment.report.model import Drawing
+from truemoment.report.roles import GRID, INK, PAPER, ROLES, SCALE, SOFT, variable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,31 +40,8 @@ if TYPE_CHECKING:
 WIDTH_IN = 4.0
 """Width of a figure: at 360 px, as on a phone, its smallest text is still 9 px high."""
 
-# On the page each colour represents a variable of the style sheet, so that light and dark both look right.
-PAPER, INK, SOFT, GRID = "#fffffe", "#26262a", "#5f6068", "#e4e1db"
-METHOD, FLOOR, OTHER, CEILING = "#1f5a8e", "#b8560f", "#8b8c94", "#6f8f7a"
-METHOD_FAINT, FLOOR_FAINT, OTHER_FAINT, CEILING_FAINT = "#c5d6e6", "#f1d5bd", "#d6d6da", "#dbe6de"
-SCALE = ("#dce8f3", "#b3cde4", "#7fabd1", "#4a83b8", "#1f5a8f", "#0d3156")
-"""Classes of density, thin to dense."""
-
-COLOURS: MappingProxyType[str, str] = MappingProxyType(
-    {
-        "paper": PAPER,
-        "ink": INK,
-        "soft": SOFT,
-        "grid": GRID,
-        "method": METHOD,
-        "floor": FLOOR,
-        "other": OTHER,
-        "ceiling": CEILING,
-        "method-faint": METHOD_FAINT,
-        "floor-faint": FLOOR_FAINT,
-        "other-faint": OTHER_FAINT,
-        "ceiling-faint": CEILING_FAINT,
-        **{f"scale-{number}": colour for number, colour in enumerate(SCALE)},
-    }
-)
-"""Name of each colour, as the page's style sheet calls it."""
+METHOD, FLOOR, OTHER, CEILING = (ROLES[name].look.colour for name in ("method", "floor", "other", "ceiling"))
+METHOD_FAINT, FLOOR_FAINT, OTHER_FAINT = (ROLES[name].faint for name in ("method", "floor", "other"))
 
 TEXT, SMALL = 9.0, 8.0  # points
 
@@ -150,7 +128,7 @@ def new_figure(height_in: float) -> Figure:
 
 
 def save_drawings(
-    drawings: Iterable[Drawing], folder: AnyPath, formats: Sequence[str] = ("png", "svg", "pdf")
+    drawings: Iterable[Drawing | Chart], folder: AnyPath, formats: Sequence[str] = ("png", "svg", "pdf")
 ) -> list[Path]:
     """Save figures in each format, and the numbers of a figure that has them as CSV; the same figures, the same bytes.
 
@@ -209,9 +187,9 @@ _METADATA: dict[str, dict[str, str | None]] = {
 def inline_svg(drawing: Drawing) -> str:
     """Draw a figure as SVG for a page.
 
-    Text is text, colours are variables of the page's style sheet (:data:`COLOURS`), and the names of its parts begin
-    with the figure's, so that no two figures of a page share one. The page gives it a size. Boxes without colour
-    lie over what it shows, with its values in words (:mod:`truemoment.report.marks`).
+    Text is text, colours are variables of the page's style sheet (:mod:`truemoment.report.roles`), and the names of
+    its parts begin with the figure's, so that no two figures of a page share one. The page gives it a size. Boxes
+    without colour lie over what it shows, with its values in words (:mod:`truemoment.report.marks`).
     """
     with drawing_style():
         import_matplotlib().rcParams.update({"svg.fonttype": "none", "svg.hashsalt": drawing.name})
@@ -221,9 +199,6 @@ def inline_svg(drawing: Drawing) -> str:
     title = html.escape(one_line(drawing.title))
     box, body = _for_page(svg, drawing.name)
     return f'<svg viewBox="{box}" role="img" aria-label="{title}"><title>{title}</title>{body}{values}</svg>'
-
-
-_NAMES = {colour: name for name, colour in COLOURS.items()}
 
 
 def _for_page(svg: str, name: str) -> tuple[str, str]:
@@ -240,16 +215,12 @@ def _for_page(svg: str, name: str) -> tuple[str, str]:
     body = re.sub(r" font-family: [^;\"]+;| font-family: [^;\"]+(?=\")", "", body)
     body = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", body)
     body = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', body)
-    body = re.sub(r"(?<=[: ])#[0-9a-f]{6}(?=[;\"])", lambda match: _variable(match[0]), body)
+    body = re.sub(r"(?<=[: ])#[0-9a-f]{6}(?=[;\"])", lambda match: variable(match[0]), body)
     body = re.sub(r'(?<= d=")[^"]+', lambda match: _shorter(match[0]), body)
     body = re.sub(r"<[^>]+>", lambda tag: _rounded(tag[0]), body)
     body = re.sub(r"<defs>\s*</defs>", "", body)
     body = re.sub(r">\s*\n\s*<", "><", body).strip()
     return box[1] if box else "", body
-
-
-def _variable(colour: str) -> str:
-    return f"var(--{_NAMES[colour]})" if colour in _NAMES else colour
 
 
 def _rounded(tag: str) -> str:
@@ -264,40 +235,6 @@ def _shorter(path: str) -> str:
 
 
 # ----------------------------------------------------------------------------------- parts of figures
-
-
-DENSITY_BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-"""Classes of density, times an even spread; densities below the first stay blank."""
-
-CELLS = 64
-"""Places an axis at which a density is computed."""
-
-
-def density_on_grid(points: Floats, *, of_duration: bool = False, cells: int = CELLS) -> Floats | None:
-    """Density of moments at the middles of square cells, times an even spread; None if they lie on one line.
-
-    Parameters
-    ----------
-    points : (N, 2)
-        Start and end of each as shares of the video.
-    of_duration
-        Lay them out by start and duration rather than by start and end. The density is the same: the one is the other
-        sheared, which changes no area, and the kernels are sheared with it.
-    cells
-        How many an axis.
-
-    Returns
-    -------
-    array, shape (cells, cells)
-        By end or duration, and by start.
-    """
-    middles = (np.arange(cells) + 0.5) / cells
-    upward, start = np.meshgrid(middles, middles, indexing="ij")
-    places = np.stack([start.ravel(), (start + upward if of_duration else upward).ravel()], axis=1)
-    try:
-        return np.asarray(Density.fit(points).evaluate(places).reshape(start.shape) / 2)  # an even spread has density 2
-    except InputError:
-        return None
 
 
 def draw_density(axes: Axes, points: Floats, *, of_duration: bool = False) -> None:
@@ -331,13 +268,6 @@ def draw_contours(
     drawn = axes.contourf(middles + x, middles + y, density, levels=DENSITY_BOUNDS, colors=SCALE, extend="max")
     triangle = [(x, y), (x, y + 1), (x + 1, y) if of_duration else (x + 1, y + 1)]
     drawn.set_clip_path(Polygon(triangle, transform=axes.transData))
-
-
-def histogram(points: Floats) -> Floats:
-    """Density on a grid (start, end), times an even spread over the half of the square above the diagonal."""
-    bounds = np.linspace(0, 1, CELLS + 1)
-    counts = np.histogram2d(points[:, 0], points[:, 1], bins=(bounds, bounds))[0]
-    return np.asarray(counts / len(points) * CELLS**2 / 2)
 
 
 def draw_cells(axes: Axes, table: Floats, bounds: Floats, classes: Sequence[float]) -> None:

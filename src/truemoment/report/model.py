@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from truemoment.report.charts import Chart
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -108,12 +110,15 @@ class Finding:
         How serious it is; None where that is no question.
     evidence
         Lines after it, which a page folds.
+    section
+        Name of the section with its figures; "" for none.
     """
 
     sentences: tuple[str, ...]
     title: str = ""
     level: Level | None = None
     evidence: tuple[str, ...] = ()
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -230,7 +235,7 @@ class Details:
     blocks: tuple[Block, ...]
 
 
-Block = Finding | Table | Drawing | KeyFigures | Paragraph | Examples | Gallery | Details
+Block = Finding | Table | Drawing | Chart | KeyFigures | Paragraph | Examples | Gallery | Details
 
 
 @dataclass(frozen=True)
@@ -289,6 +294,9 @@ class Report:
         SHA-256 of each file that was read, by label.
     browse
         Command that shows every query on a page; "" for none.
+    lead
+        Blocks that a page shows below the headline, beside the number of findings and the first warnings. Inputs then
+        go to the end of the page.
     """
 
     title: str
@@ -303,16 +311,18 @@ class Report:
     signature: str = ""
     hashes: tuple[tuple[str, str], ...] = ()
     browse: str = ""
+    lead: tuple[Block, ...] = ()
 
     def blocks(self) -> Iterator[Block]:
         """Yield all blocks in order, folded ones too."""
+        yield from unfolded(self.lead)
         for section in self.sections:
             yield from unfolded(section.blocks)
 
     @property
-    def drawings(self) -> list[Drawing]:
+    def drawings(self) -> list[Drawing | Chart]:
         """Every figure in order."""
-        return [block for block in self.blocks() if isinstance(block, Drawing)]
+        return [block for block in self.blocks() if isinstance(block, Drawing | Chart)]
 
     @property
     def tables(self) -> list[Table]:

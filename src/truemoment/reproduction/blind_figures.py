@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truemoment.report.drawing import FLOOR, FLOOR_FAINT, INK, METHOD, PAPER, SMALL, new_figure
+from truemoment.report.drawing import FLOOR, FLOOR_FAINT, METHOD, SMALL, new_figure
+from truemoment.report.roles import INK, PAPER
 from truemoment.studies.compare.comparison import PublishedFigure
 
 if TYPE_CHECKING:

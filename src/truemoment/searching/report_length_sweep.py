@@ -11,8 +11,9 @@ import numpy as np
 from truemoment.base.boundary.documents import Measured
 from truemoment.evaluation.head import head
 from truemoment.evaluation.measures import why_undefined
-from truemoment.report.drawing import CEILING, FLOOR, INK, METHOD, OTHER, PAPER, drawing_style, new_figure
+from truemoment.report.drawing import drawing_style, new_figure
 from truemoment.report.model import Cell, Drawing, Report, Section, Table
+from truemoment.report.roles import PAPER, ROLES, SERIES
 from truemoment.report.words import UNDEFINED, counted, low_to_high
 from truemoment.searching.chunk_sweep import CHANCE_DRAWS, LengthSweep
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCHEMA = "truemoment/length-sweep/1"
-
-LOOKS = ((METHOD, "o"), (INK, "s"), (OTHER, "^"), (CEILING, "v"))
-"""Colour and marker of each measure."""
 
 FEW_VIDEOS = "a 95 % interval needs two videos or more"
 
@@ -133,7 +131,7 @@ def drawing(sweep: LengthSweep) -> Drawing:
         "length-sweep",
         "Score by length of the video",
         "Films are cut into chunks of this length, and each query is asked on one chunk. Bars are 95 % intervals by "
-        "resampling whole videos; dashed lines are proposals drawn at random. After MAD, Fig. 4.",
+        "resampling whole videos; dotted lines are proposals drawn at random. After MAD, Fig. 4.",
         partial(figure, sweep),
         partial(numbers, sweep),
     )
@@ -162,15 +160,16 @@ def figure(sweep: LengthSweep) -> Figure:
         drawn = new_figure(3.2)
         axes = drawn.add_subplot()
         at = np.arange(len(sweep.points))
-        for row, (measure, (colour, marker)) in enumerate(zip(sweep.measures, LOOKS, strict=False)):
+        for row, (measure, look) in enumerate(zip(sweep.measures, SERIES, strict=False)):
+            colour, marker = look.colour, look.marker
             values = 100 * np.array([point.value[row] for point in sweep.points])
             ends = 100 * np.array([point.ci95[row] for point in sweep.points])
             axes.vlines(at, ends[:, 0], ends[:, 1], color=colour, linewidth=1.2)
             axes.plot(at, values, color=colour, marker=marker, label=str(measure), clip_on=False)
             chance = 100 * np.array([point.chance[row] for point in sweep.points])
             label = f"{measure} by chance"
-            dashed = (0, (3, 2))
-            axes.plot(at, chance, color=FLOOR, marker=marker, mfc=PAPER, linestyle=dashed, label=label, clip_on=False)
+            dotted = ROLES["chance"].look.line
+            axes.plot(at, chance, color=colour, marker=marker, mfc=PAPER, linestyle=dotted, label=label, clip_on=False)
         axes.set_xticks(at, [in_words(point.length_s) for point in sweep.points])
         if len(at) > 6:
             axes.tick_params(axis="x", rotation=45)

@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from truemoment.report.drawing import COLOURS, drawing_style, inline_svg
+from truemoment.report.drawing import drawing_style, inline_svg
 from truemoment.report.model import Drawing
+from truemoment.report.roles import LIGHT
 from truemoment.studies.meta.reports.looks import (
     SHARES,
     group_breaks,
@@ -38,7 +39,7 @@ def test_measures_are_told_apart_without_colour():
     assert len({(look.marker, look.fill) for look in looks}) == len(MEASURES) == 14
     for _, members in panels_of(MEASURES):
         assert len({looks[at].marker for at in members}) == len(members)
-    assert {look.colour for look in looks} <= set(COLOURS.values())  # so that the dark page can change them
+    assert {look.colour for look in looks} <= set(LIGHT.values())  # so that the dark page can change them
 
 
 def test_the_usual_measures_look_the_same_in_whatever_company():
@@ -112,7 +113,7 @@ def test_colours_of_a_heat_map_say_what_its_numbers_say():
     import matplotlib.colors
 
     found = [matplotlib.colors.to_hex(one.get_facecolor()) for one in figure.axes[0].patches]
-    names = {colour: name for name, colour in COLOURS.items()}
+    names = {colour: name for name, colour in reversed([*LIGHT.items()])}
     assert [names[colour] for colour in found] == [
         "floor-faint",
         *(f"scale-{number}" for number in range(6)),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from truemoment.base.boundary.files import write_bytes
@@ -120,7 +121,8 @@ def as_json(value: Any) -> Any:  # noqa: ANN401 - a document contains whatever J
 
 def json_text(document: Mapping[str, Any] | Sequence[Any]) -> str:
     """Return a document as the text of a JSON file, see :func:`as_json`."""
-    return printable_json(json.dumps(as_json(document), indent=2, allow_nan=False, ensure_ascii=False)) + "\n"
+    compact = json.dumps(as_json(document), allow_nan=False, ensure_ascii=False)  # with an indent it is slow
+    return printable_json(msgspec.json.format(compact, indent=2)) + "\n"
 
 
 def write_document(path: AnyPath, document: Mapping[str, Any]) -> None:

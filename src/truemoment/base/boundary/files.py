@@ -154,8 +154,8 @@ def refuse_repeated_keys(data: bytes, path: AnyPath, line: int | None = None) ->
     """Refuse JSON with a repeated key in an object: one of the two values would be lost silently."""
 
     def check(pairs: list[tuple[str, object]]) -> None:
-        count = Counter(key for key, _ in pairs)
-        if len(count) < len(pairs):
+        if len(dict(pairs)) < len(pairs):
+            count = Counter(key for key, _ in pairs)
             twice = next(key for key in count if count[key] > 1)
             raise InputError(f"{twice!r} appears twice, expected each key once", path=path, line=line, field=twice)
 

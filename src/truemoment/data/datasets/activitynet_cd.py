@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
+from truemoment.base.boundary.files import read_json_mapping
 from truemoment.base.papers import ACTIVITYNET_CAPTIONS, CLOSER_LOOK
 from truemoment.base.records import Annotations
-from truemoment.data.datasets.activitynet_captions import rows_of
+from truemoment.data.datasets.activitynet_captions import TimedVideo, rows_of
 from truemoment.data.datasets.base import Dataset, Row, SourceFile, Split, required_file, source_files, with_ids
 
 _OWNER = (
@@ -34,9 +35,9 @@ def derive_train(folder: Path) -> list[Row]:
     A video's val_1 sentences precede its val_2 ones. Each video is in one split, so 10,984 videos and 51,415 pairs
     remain, the published counts. The folder ``activitynet-captions`` lies beside `folder`.
     """
-    elsewhere = {
-        row[1] for name in _FILES.values() for row in rows_of(required_file(folder, name, dataset="activitynet-cd"))
-    }
+    elsewhere: set[str] = set()
+    for name in _FILES.values():
+        elsewhere |= read_json_mapping(required_file(folder, name, dataset="activitynet-cd"), TimedVideo).keys()
     by_video: defaultdict[str, list[Row]] = defaultdict(list)
     for name in ("train", "val_1", "val_2"):
         path = required_file(folder.parent / "activitynet-captions", f"{name}.json", dataset="activitynet-captions")

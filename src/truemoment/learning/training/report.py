@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truemoment.report.drawing import FLOOR, INK, METHOD, OTHER, SOFT, new_figure, save_drawings
+from truemoment.report.drawing import new_figure, save_drawings
 from truemoment.report.model import Cell, Drawing, Report, Section, Table
+from truemoment.report.roles import SERIES, SOFT
 from truemoment.report.words import UNDEFINED, counted, low_to_high, points
 from truemoment.searching.clips.measures import parse_retrieval_measures
 
@@ -32,8 +33,6 @@ NAME = "curves"
 HEIGHT_IN = 4.2
 MOST_TERMS = 3
 """Terms of the loss that have a line of their own, beside the total."""
-
-LINES = ((METHOD, "-", "o"), (FLOOR, "--", "D"), (INK, ":", "^"), (OTHER, "-.", "v"))
 
 
 def opening(run: Run, folder: str) -> list[str]:
@@ -164,7 +163,7 @@ def _drawn(history: Sequence[Epoch]) -> Figure:
     if len(losses) == 2:  # the only term is the total
         losses = losses[:1]
     _curves(above, history, {name: [epoch.loss.get(name) for epoch in history] for name in losses})
-    figures = list(history[-1].val)[: len(LINES)]
+    figures = list(history[-1].val)[: MOST_TERMS + 1]
     _curves(below, history, {name: [_percent(epoch.val.get(name)) for epoch in history] for name in figures})
     best = next(epoch.epoch for epoch in reversed(history) if epoch.best)
     for axes in (above, below):
@@ -188,6 +187,13 @@ def _percent(share: float | None) -> float | None:
 def _curves(axes: Axes, history: Sequence[Epoch], values: dict[str, list[float | None]]) -> None:
     """Draw a line for each name; a value that an epoch does not have is left out."""
     for number, (name, of_epochs) in enumerate(values.items()):
-        colour, line, marker = LINES[number % len(LINES)]
+        look = SERIES[number % MOST_TERMS + 1]
         points = [(entry.epoch, value) for entry, value in zip(history, of_epochs, strict=True) if value is not None]
-        axes.plot(*zip(*points, strict=True), color=colour, linestyle=line, marker=marker, markersize=3, label=name)
+        axes.plot(
+            *zip(*points, strict=True),
+            color=look.colour,
+            linestyle=look.line,
+            marker=look.marker,
+            markersize=3,
+            label=name,
+        )

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truemoment.base.boundary.documents import document_head
-from truemoment.report.drawing import CEILING, FLOOR, METHOD, OTHER, drawing_style, new_figure
+from truemoment.report.drawing import drawing_style, new_figure
 from truemoment.report.model import Block, Cell, Drawing, Finding, Report, Section, Table
+from truemoment.report.roles import SERIES, MarkLook
 from truemoment.report.words import UNDEFINED, counted, low_to_high
 
 if TYPE_CHECKING:  # these load Matplotlib or PyTorch
@@ -35,8 +36,8 @@ ASKED = {
 
 HEIGHT_IN = 3.6
 
-STYLES = ((CEILING, "s", "-"), (FLOOR, "D", "--"), (OTHER, "^", ":"), (METHOD, "o", "-"))
-"""Colours of the sources alone, in their order, and last of mixtures."""
+LOOKS = (*SERIES[1:4], SERIES[0])
+"""Looks of the sources alone, in their order, and last of mixtures."""
 
 
 def report(result: MixtureResult) -> Report:
@@ -240,8 +241,8 @@ def figure(result: MixtureResult, split: str) -> Figure:
         axes = drawing.subplots()
         titles = [source.title for source in result.grid.recipe.data or ()]
         for name, rows in lines_of(result, split).items():
-            at = next((k for k, title in enumerate(titles) if name == f"{title} alone"), len(STYLES) - 1)
-            _line(axes, name, rows, result.headline, STYLES[min(at, len(STYLES) - 1)])
+            at = next((k for k, title in enumerate(titles) if name == f"{title} alone"), len(LOOKS) - 1)
+            _line(axes, name, rows, result.headline, LOOKS[min(at, len(LOOKS) - 1)])
         axes.set_xlabel("training sentences")
         axes.set_ylabel(f"{result.headline}, %")
         axes.set_ylim(bottom=0)
@@ -250,19 +251,24 @@ def figure(result: MixtureResult, split: str) -> Figure:
     return drawing
 
 
-def _line(axes: Axes, name: str, rows: list[RowFigures], headline: str, style: tuple[str, str, str]) -> None:
-    colour, marker, line = style
+def _line(axes: Axes, name: str, rows: list[RowFigures], headline: str, look: MarkLook) -> None:
     sizes = [entry.n_sentences for entry in rows]
     axes.plot(
         sizes,
         [100 * float(np.mean(entry.values[headline])) for entry in rows],
-        color=colour,
-        marker=marker,
-        linestyle=line,
+        color=look.colour,
+        marker=look.marker,
+        linestyle=look.line,
         label=name,
     )
     for entry in rows:
         values = [100 * value for value in entry.values[headline]]
         axes.plot(
-            [entry.n_sentences] * len(values), values, color=colour, marker="_", linestyle="", markersize=5, alpha=0.6
+            [entry.n_sentences] * len(values),
+            values,
+            color=look.colour,
+            marker="_",
+            linestyle="",
+            markersize=5,
+            alpha=0.6,
         )

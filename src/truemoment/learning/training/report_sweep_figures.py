@@ -5,50 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from truemoment.learning.training.sweep_results import Curve, SweepResult, mean_and_spread
-from truemoment.report.drawing import (
-    CEILING,
-    FLOOR,
-    INK,
-    METHOD,
-    OTHER,
-    PAPER,
-    SMALL,
-    SOFT,
-    drawing_style,
-    new_figure,
-    shortened,
-)
+from truemoment.report.drawing import OTHER, SMALL, drawing_style, new_figure, shortened
 from truemoment.report.model import Drawing
+from truemoment.report.roles import SERIES, SOFT, MarkLook
 from truemoment.report.words import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-class MethodStyle(NamedTuple):
-    """How a method is drawn."""
-
-    colour: str
-    line: Literal["-"] | tuple[float, tuple[float, ...]]
-    marker: str
-    hollow: bool = False
-
-
-LOOKS = (
-    MethodStyle(METHOD, "-", "o"),
-    MethodStyle(FLOOR, "-", "D", hollow=True),
-    MethodStyle(CEILING, "-", "s"),
-    MethodStyle(INK, (0, (6, 1.6, 1.2, 1.6)), "^", hollow=True),
-    MethodStyle(METHOD, (0, (2.5, 2)), "P", hollow=True),
-    MethodStyle(FLOOR, (0, (1.2, 1.2)), "v"),
-)
-"""Styles of the methods of a figure; further methods are in the tables only."""
 
 _PANEL_IN, _NAMES_IN = 2.35, 1.0
 _HEIGHT_IN, _AROUND_IN, _LEGEND_LINE_IN = 3.5, 0.75, 0.18
@@ -94,7 +64,7 @@ def _for_a_file(measure: str) -> str:
 
 def figure(result: SweepResult, measure: str) -> Figure:
     """Draw a measure against the dial, a panel a test split: methods with their spread over seeds, floors dashed."""
-    methods = result.methods[: len(LOOKS)]
+    methods = result.methods[: len(SERIES)]
     with drawing_style():
         drawing = new_figure(_HEIGHT_IN)
         drawing.set_size_inches(*_size_in(result))
@@ -103,7 +73,7 @@ def figure(result: SweepResult, measure: str) -> Figure:
             axes.set_title(split, loc="left")
             for curve in result.references:
                 _draw_reference(axes, result, curve, split, measure)
-            for curve, look in zip(methods, LOOKS, strict=False):
+            for curve, look in zip(methods, SERIES, strict=False):
                 _draw_method(axes, result, curve, look, (split, measure))
             axes.set_xlabel(_axis(result))
             axes.set_xticks(_ticks(result.values), [f"{value:g}" for value in _ticks(result.values)])
@@ -129,7 +99,7 @@ def _size_in(result: SweepResult) -> tuple[float, float]:
     names = [shortened(curve.title, _LONGEST_NAME) for curve in result.references]
     names_in = max([_NAMES_IN, *(len(name) * _LETTER_PT / 72 for name in names)])
     width_in = (_PANEL_IN + names_in) * len(result.splits) + 0.3
-    methods = result.methods[: len(LOOKS)]
+    methods = result.methods[: len(SERIES)]
     n_lines = len(_legend_title(result)) + math.ceil(len(methods) / _legend_columns(methods, width_in))
     height_in = len(names) * _LINE_PT / 72 + _AROUND_IN + n_lines * _LEGEND_LINE_IN
     return width_in, max(_HEIGHT_IN, height_in)
@@ -177,7 +147,7 @@ def _draw_reference(axes: Axes, result: SweepResult, curve: Curve, split: str, m
     axes.plot(result.values, 100 * mean, color=OTHER, linestyle=line, linewidth=0.9, zorder=1.5)
 
 
-def _draw_method(axes: Axes, result: SweepResult, curve: Curve, look: MethodStyle, which: tuple[str, str]) -> None:
+def _draw_method(axes: Axes, result: SweepResult, curve: Curve, look: MarkLook, which: tuple[str, str]) -> None:
     mean, spread = mean_and_spread(result.table(curve, *which))
     axes.errorbar(
         result.values,
@@ -187,7 +157,7 @@ def _draw_method(axes: Axes, result: SweepResult, curve: Curve, look: MethodStyl
         color=look.colour,
         linestyle=look.line,
         marker="none" if curve.level else look.marker,
-        markerfacecolor=PAPER if look.hollow else look.colour,
+        markerfacecolor=look.face,
         capsize=2,
         elinewidth=0.9,
         zorder=2.5,

@@ -1,18 +1,19 @@
 """Reports as pages: one HTML file that needs no network, and the same for a notebook without its frame.
 
 The look is in ``templates``: ``report.html.j2`` is the page, ``fragment.html.j2`` the report in a notebook, and
-``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script; ``page.js``, which is
-inside the page, adds sorting, filters, values of figures and a contents list that follows the reader. Templates escape
-text from outside, and put it into elements of its own direction.
+``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script. Its own script,
+``leaving.js`` and ``page.js``, adds menus to copy and save, sorting, filters, values of figures and a contents list
+that follows the reader. Templates escape text from outside, and put it into elements of its own direction.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import platform
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -23,8 +24,10 @@ import numpy as np
 from truemoment.base.boundary.files import read_text
 from truemoment.base.boundary.text import printable_lines
 from truemoment.base.version import __version__ as version
-from truemoment.report.drawing import COLOURS, inline_svg
+from truemoment.report.chart_axis import interval_text, strip_axis
+from truemoment.report.charts import Clouds, Plot, StripChart
 from truemoment.report.model import (
+    LEVELS,
     Bar,
     Block,
     Details,
@@ -38,9 +41,12 @@ from truemoment.report.model import (
     Paragraph,
     Remarks,
     Report,
+    Section,
     Table,
 )
-from truemoment.report.words import counted
+from truemoment.report.render.plots import placed_clouds, placed_plot
+from truemoment.report.roles import MARKERS, ROLES, stylesheet, variable
+from truemoment.report.words import counted, number
 
 if TYPE_CHECKING:
     import jinja2
@@ -102,24 +108,32 @@ def _clean(value: object) -> object:
 def _filled(template: str, report: Report, command: str = "") -> str:
     """Fill a template with a report, and with the versions and colours of all pages."""
     environment = page_environment()
-    environment.filters["prose"] = _prose
-    names = report.anchors
-    script = read_text(TEMPLATES / "page.js")
+    environment.filters |= {"prose": _prose, "value": _value, "interval": interval_text, "colour": variable}
+    sections = [
+        (name, section, list(_runs(section.blocks, name)))
+        for name, section in zip(report.anchors, report.sections, strict=True)
+    ]
+    script = "\n".join(read_text(TEMPLATES / name) for name in ("leaving.js", "page.js"))
     return environment.get_template(template).render(
         report=report,
         command=command,
         headline=_split(report.headline),
         level_titles=LEVEL_TITLES,
-        sections=[
-            (name, section, list(_runs(section.blocks, name)))
-            for name, section in zip(names, report.sections, strict=True)
-        ],
-        colours=COLOURS,
+        sections=sections,
+        overview=_overview(report, sections),
+        roles=ROLES,
+        markers=MARKERS,
+        colours=stylesheet(".truemoment" if template.startswith("fragment") else ":root"),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
         version=version,
         versions=f"truemoment {version}, numpy {np.__version__}, python {platform.python_version()}",
     )
+
+
+def _value(value: float, decimals: int) -> str:
+    """Write a value of a strip chart."""
+    return number(value, decimals) if math.isfinite(value) else "undefined"
 
 
 def _prose(text: str) -> str:
@@ -141,6 +155,46 @@ def _split(finding: Finding | None) -> tuple[str, str]:
         (words, figures[:1].upper() + figures[1:]) if colon and len(words) <= HEADLINE_CHARACTERS else (sentences, "")
     )
 
+
+N_FIRST = 3
+"""Findings that the beginning of a page names."""
+
+
+class _Overview(NamedTuple):
+    """What the beginning of a page says of the findings.
+
+    Parameters
+    ----------
+    blocks
+        Blocks below the headline.
+    counts
+        Each level, the number of its findings in words, and the name of their place.
+    first
+        The most serious findings, each with the name of its place.
+    """
+
+    blocks: list[_BlockGroup]
+    counts: list[tuple[Level, str, str]]
+    first: list[tuple[Finding, str]]
+
+
+def _overview(report: Report, sections: Sequence[tuple[str, Section, list[_BlockGroup]]]) -> _Overview:
+    """Count the findings of the first section and the headline by level."""
+    groups = [group for _, _, groups in sections[:1] for group in groups if group.kind == "finding" and group.level]
+    headline = report.headline.level if report.headline is not None else None
+    counts: list[tuple[Level, str, str]] = []
+    for level in LEVELS:
+        named = [pair for group in groups if group.level == level for pair in group.blocks]
+        if count := len(named) + (level == headline):
+            words = counted(count, level) if level in ("warning", "note") else f"{count} {_LEVEL_WORDS[level]}"
+            counts.append((level, words, f"{named[0][1]}-group" if named else "verdict"))
+    asked = [
+        pair for level in ("serious", "warning") for group in groups if group.level == level for pair in group.blocks
+    ]
+    return _Overview(list(_runs(report.lead, "lead")), counts, asked[:N_FIRST])
+
+
+_LEVEL_WORDS: dict[Level, str] = {"serious": "serious", "good": "passed"}
 
 # --------------------------------------------------------------------------------------------- blocks
 
@@ -169,6 +223,9 @@ _KINDS: dict[type, str] = {
     Remarks: "remarks",
     Table: "table",
     Drawing: "drawing",
+    StripChart: "strip",
+    Plot: "drawing",
+    Clouds: "drawing",
     KeyFigures: "key_figures",
     Paragraph: "paragraph",
     Examples: "examples",
@@ -180,8 +237,11 @@ _KINDS: dict[type, str] = {
 
 def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of its kind takes
     """Return what the template's macro shows of a block."""
-    if isinstance(block, Drawing):
-        return block, inline_svg(block)
+    if type(block) in _DRAWN:
+        kind, drawn = _DRAWN[type(block)]
+        return kind, block, drawn(block)
+    if isinstance(block, StripChart | Finding) and not isinstance(block, Remarks):
+        return block, strip_axis(block) if isinstance(block, StripChart) else name
     if isinstance(block, Table):
         folded = _first_words(block.caption) if block.n_rows > MOST_ROWS else ""
         folded = f"{folded} ({counted(block.n_rows, 'row')})" if folded else ""
@@ -195,6 +255,20 @@ def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of 
             for picture in block.pictures
         ]
     return (block.summary, list(_runs(block.blocks, name))) if isinstance(block, Details) else block
+
+
+def _by_matplotlib(drawing: Drawing) -> str:
+    from truemoment.report.drawing import inline_svg  # noqa: PLC0415 - it loads matplotlib
+
+    return inline_svg(drawing)
+
+
+_DRAWN: dict[type, tuple[str, Callable[[Any], object]]] = {
+    Drawing: ("drawing", _by_matplotlib),
+    Plot: ("plot", placed_plot),
+    Clouds: ("clouds", placed_clouds),
+}
+"""The macro inside a figure, and what it shows, of each kind of figure."""
 
 
 def _parts(table: Table) -> list[tuple[Table, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from truemoment.base.boundary.text import one_line
+from truemoment.report.charts import Chart
 from truemoment.report.model import Cell, Drawing, Report, Table, unfolded
 from truemoment.report.render.markup import Markup
 
@@ -29,7 +30,7 @@ def document(report: Report, *, command: str = "") -> str:
         written += [f"## {text(section.title)}", ""]
         for block in unfolded(section.blocks):
             written += MARKDOWN.block(block)
-            written += [f"![{text(block.title)}]({block.name}.png)", ""] if isinstance(block, Drawing) else []
+            written += [f"![{text(block.title)}]({block.name}.png)", ""] if isinstance(block, Drawing | Chart) else []
     written += [line for note in report.notes for line in (f"Note: {text(note)}.", "")]
     for label, value in (("Signature", report.signature), ("Command", command)):
         written += [f"{label}:", "", f"    {one_line(value)}", ""] if value else []

@@ -10,17 +10,16 @@ from truemoment.baselines.floors import NETWORK
 from truemoment.report.drawing import (
     CEILING,
     FLOOR,
-    INK,
     METHOD,
     METHOD_FAINT,
     OTHER,
     OTHER_FAINT,
-    PAPER,
     drawing_style,
     new_figure,
     shortened,
 )
 from truemoment.report.model import Drawing
+from truemoment.report.roles import INK, PAPER
 from truemoment.report.words import listed
 from truemoment.reproduction.bench.result import SPLIT_CONSTANT, BenchResult
 

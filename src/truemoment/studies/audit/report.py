@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.records import Annotations
+from truemoment.report.charts import Clouds, Plot, StripChart
 from truemoment.report.model import LEVELS, Block, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.words import counted
 from truemoment.studies.audit.checks import CHECKS
 from truemoment.studies.audit.checks.base import SECTIONS
 from truemoment.studies.audit.checks.reads import SENTENCE
-from truemoment.studies.audit.checks.verdict_section import answer_table, key_figures
+from truemoment.studies.audit.checks.verdict_section import answer_table, floors_strip
 from truemoment.studies.audit.entries import split
 from truemoment.studies.audit.findings import AuditFinding, Outcome
 from truemoment.studies.audit.verdict import LITTLE
@@ -77,8 +78,8 @@ def report(audit: Audit) -> Report:
         question="Did the model find the moment, or guess it?",
         facts=tuple(_facts(audit)),
         headline=_block(audit.findings[0]),
-        key_figures=key_figures(results),
         answer=(answer_table(results),),
+        lead=(floors_strip(results),),
         sections=tuple(_sections(audit)),
         notes=tuple(f"left out: {line}" for line in results.left_out),
         reading=tuple(_reading(audit)),
@@ -92,19 +93,21 @@ def in_order(findings: Sequence[AuditFinding]) -> list[AuditFinding]:
     return [*findings[:1], *sorted(findings[1:], key=lambda finding: LEVELS.index(finding.level))]
 
 
-def _block(finding: AuditFinding) -> Finding:
+def _block(finding: AuditFinding, section: str = "") -> Finding:
     title = next((check.title for check in CHECKS if check.name == finding.check), finding.check)
-    return Finding((finding.verdict,), title, finding.level, finding.evidence)
+    return Finding((finding.verdict,), title, finding.level, finding.evidence, section)
 
 
 def _sections(audit: Audit) -> Iterator[Section]:
     """Collect the findings, and the blocks of the checks: in each section tables, then drawings, then the rest."""
-    findings = tuple(_block(finding) for finding in in_order(audit.findings)[1:])
-    yield Section("findings", "Other findings", findings, short="Findings")
     by_section: dict[str, list[Block]] = {name: [] for name in SECTIONS}
+    shown_in: dict[str, str] = {}
     for check in CHECKS:
         for name, blocks in check.blocks(audit.results).items():
             by_section[name] += blocks
+            shown_in.setdefault(check.name, name)
+    findings = (_block(finding, shown_in.get(finding.check, "")) for finding in in_order(audit.findings)[1:])
+    yield Section("findings", "Other findings", tuple(findings), short="Findings")
     for name, title in SECTIONS.items():
         if blocks := by_section[name]:
             yield Section(name, title, tuple(sorted(blocks, key=_place)))
@@ -119,7 +122,8 @@ def _gate_finding(outcome: Outcome) -> Finding:
 
 
 def _place(block: Block) -> int:
-    return 0 if isinstance(block, Table | Paragraph) else 1 if isinstance(block, Drawing) else 2
+    kinds = ((Table, Paragraph), (Drawing, Plot, Clouds), (StripChart,))
+    return next((place for place, kind in enumerate(kinds) if isinstance(block, kind)), len(kinds))
 
 
 # ---------------------------------------------------------------------------------- facts, hashes, terms

@@ -29,22 +29,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from truemoment.base.intervals import Floats
+from truemoment.report.density_classes import DENSITY_BOUNDS, SCALE_MEANS, density_on_grid
 from truemoment.report.drawing import (
-    CEILING,
-    DENSITY_BOUNDS,
     FLOOR,
-    INK,
     METHOD,
     OTHER,
-    PAPER,
     SMALL,
-    SOFT,
-    density_on_grid,
     draw_contours,
     draw_density,
     drawing_style,
@@ -55,6 +50,7 @@ from truemoment.report.drawing import (
     write_beside,
 )
 from truemoment.report.model import Drawing
+from truemoment.report.roles import ROLES, SERIES, SOFT, MarkLook
 from truemoment.report.words import counted, percent
 from truemoment.studies.bias.surveys import OVER, SplitSurvey, Survey
 
@@ -74,34 +70,14 @@ N_SHIFTED = 3
 FEW = 30
 """Fewer moments are drawn as dots: their density would depend on their number more than on their locations."""
 
-SCALE_MEANS = "times as dense as evenly spread moments"
-
-
-class LineStyle(NamedTuple):
-    """Style of a split or a dataset: colour, line and marker."""
-
-    colour: str
-    line: Literal["-", ""] | tuple[float, tuple[float, ...]]
-    marker: str
-    hollow: bool = False
-
-    @property
-    def face(self) -> str:
-        """Colour inside the marker."""
-        return PAPER if self.hollow else self.colour
-
-
-_STYLES = (
-    LineStyle(METHOD, "-", "o"),
-    LineStyle(FLOOR, (0, (5, 1.6)), "D", hollow=True),
-    LineStyle(CEILING, (0, (1.2, 1.2)), "s"),
-    LineStyle(OTHER, "-", "v"),
-    LineStyle(INK, (0, (6, 1.6, 1.2, 1.6)), "^", hollow=True),
-    LineStyle(METHOD, (0, (2.5, 2)), "P", hollow=True),
-)
-
-_OF_SPLIT = {"train": 0, "test-ood": 1, "test": 1, "test-iid": 2, "val": 3}
-"""Styles of the usual splits, the same in every dataset; other splits use the rest."""
+_OF_SPLIT = {
+    "train": SERIES[0],
+    "test-ood": ROLES["ood"].look,
+    "test": ROLES["ood"].look,
+    "test-iid": ROLES["iid"].look,
+    "val": ROLES["other"].look,
+}
+"""Looks of the usual splits, the same in every dataset; other splits use the rest."""
 
 
 class DrawnSplit(NamedTuple):
@@ -109,7 +85,7 @@ class DrawnSplit(NamedTuple):
 
     name: str
     split: SplitSurvey
-    style: LineStyle
+    style: MarkLook
 
 
 # ---------------------------------------------------------------------------------------- list of figures
@@ -143,7 +119,7 @@ def drawings_of_datasets(surveys: Sequence[Survey]) -> list[Drawing]:
                     "datasets-constant",
                     "The best constant prediction",
                     "% of the moments that it hits at IoU > 0.5 (dot), and by chance, if moments of the same lengths "
-                    f"started anywhere (hollow diamond). {moments}",
+                    f"started anywhere (hollow triangle). {moments}",
                     partial(constant_figure, entries),
                 )
             )
@@ -214,7 +190,7 @@ def location_drawings(survey: Survey, name: str) -> list[Drawing]:
             Drawing(
                 f"{name}-distances",
                 "Distances between splits",
-                "Distance (dot) and distance by chance (hollow diamond), when whole videos are exchanged between the "
+                "Distance (dot) and distance by chance (hollow triangle), when whole videos are exchanged between the "
                 f"splits ({survey.permutations:,} permutations).",
                 partial(distances_figure, survey),
             )
@@ -275,7 +251,7 @@ def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, extra_verbs: S
                 f"{name}-verb-places",
                 "Information of each verb about the location",
                 "Divergence between the moments of a verb and all others, in bits (dot), and by chance, when moments "
-                "are exchanged between sentences (hollow diamond). Number of queries at the right.",
+                "are exchanged between sentences (hollow triangle). Number of queries at the right.",
                 partial(verb_information_figure, survey, top_verbs),
             )
         )
@@ -313,11 +289,11 @@ def word_drawings(survey: Survey, name: str) -> list[Drawing]:
 
 def _splits(survey: Survey, *, with_moments: bool = True) -> list[DrawnSplit]:
     """Return the splits that are drawn, each in the style of its name or in an unused one."""
-    styles: dict[str, LineStyle] = {}
+    styles: dict[str, MarkLook] = {}
     splits = survey.splits[:N_SHOWN]
     for split in sorted(splits, key=lambda split: split.name not in _OF_SPLIT):  # the usual names first
-        unused = [style for style in _STYLES if style not in styles.values()]
-        usual = _STYLES[_OF_SPLIT.get(split.name, len(_STYLES) - 1)]
+        unused = [look for look in (*_OF_SPLIT.values(), *SERIES[1:]) if look not in styles.values()]
+        usual = _OF_SPLIT.get(split.name, SERIES[-1])
         styles[split.name] = usual if usual in unused else unused[0]
     return [
         DrawnSplit(split.name, split, styles[split.name])
@@ -329,14 +305,14 @@ def _splits(survey: Survey, *, with_moments: bool = True) -> list[DrawnSplit]:
 def _with_all(survey: Survey, entries: Sequence[DrawnSplit]) -> list[DrawnSplit]:
     """Add all splits together where a panel would be empty."""
     is_odd = len(entries) % 2 == 1 and len(entries) > 1
-    return [*entries, *([DrawnSplit("all splits", survey.whole, _STYLES[0])] if is_odd else [])]
+    return [*entries, *([DrawnSplit("all splits", survey.whole, SERIES[0])] if is_odd else [])]
 
 
 def _datasets(surveys: Sequence[Survey], *, with_moments: bool = True) -> list[DrawnSplit]:
     """Return the datasets that are drawn."""
     return [
         DrawnSplit(survey.title, survey.whole, style)
-        for survey, style in zip(surveys, _STYLES, strict=False)
+        for survey, style in zip(surveys, SERIES, strict=False)
         if survey.whole.locations.value is not None or not with_moments
     ]
 
@@ -629,12 +605,21 @@ def longer_figure(entries: Sequence[DrawnSplit]) -> Figure:
 
 
 def _beside_chance(axes: Axes, rows: Sequence[tuple[str, float, float]]) -> None:
-    """Draw a row for each name: its value as a dot, the value by chance as a hollow diamond."""
+    """Draw a row for each name: its value as a dot, the value by chance as a hollow triangle."""
     at = np.arange(len(rows))
     axes.hlines(
         at, [chance for *_, chance in rows], [value for _, value, _ in rows], color=OTHER, linewidth=0.9, zorder=0.8
     )
-    axes.plot([chance for *_, chance in rows], at, "D", color=FLOOR, mfc=PAPER, mew=1.2, ms=4.5, label="chance")
+    chance_look = ROLES["chance"].look
+    axes.plot(
+        [chance for *_, chance in rows],
+        at,
+        chance_look.marker,
+        color=chance_look.colour,
+        mfc=chance_look.face,
+        mew=1.2,
+        label=ROLES["chance"].word,
+    )
     axes.plot([value for _, value, _ in rows], at, "o", color=METHOD, label="found")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_yticks(at, [name for name, *_ in rows])

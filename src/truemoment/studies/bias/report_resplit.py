@@ -20,7 +20,8 @@ from truemoment.baselines.base import locations
 from truemoment.baselines.floors import DRAWS, FITS, NETWORK
 from truemoment.data.datasets.random_order import ORDERS
 from truemoment.data.datasets.resplit_folder import ASIDE, DATASHEET, SPLITS, ResplitSource, write_members
-from truemoment.report.drawing import DENSITY_BOUNDS, drawing_style, new_figure, save_drawings, scale_legend
+from truemoment.report.density_classes import DENSITY_BOUNDS, SCALE_MEANS
+from truemoment.report.drawing import drawing_style, new_figure, save_drawings, scale_legend
 from truemoment.report.model import Block, Cell, Details, Drawing, Finding, Level, Paragraph, Report, Section, Table
 from truemoment.report.render import markdown
 from truemoment.report.words import UNDEFINED, counted, number, p_number, percent, points
@@ -28,7 +29,7 @@ from truemoment.studies.bias import guessing as guesses
 from truemoment.studies.bias.distances import SplitDistance
 from truemoment.studies.bias.guarantees import Promise
 from truemoment.studies.bias.guessing import MEASURES
-from truemoment.studies.bias.report_figures import SCALE_MEANS, draw_locations
+from truemoment.studies.bias.report_figures import draw_locations
 from truemoment.studies.bias.report_order import order_blocks, order_document
 from truemoment.studies.bias.resplitting import MeasuredResplit
 from truemoment.studies.bias.shifts import LEAST_QUERIES, MOST_VIDEOS

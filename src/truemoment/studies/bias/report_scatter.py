@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from truemoment.report.drawing import (
-    INK,
-    METHOD,
-    METHOD_FAINT,
-    SMALL,
-    SOFT,
-    drawing_style,
-    new_figure,
-    wrapped,
-)
+from truemoment.report.drawing import METHOD, METHOD_FAINT, SMALL, drawing_style, new_figure, wrapped
 from truemoment.report.model import Drawing
+from truemoment.report.roles import INK, SOFT
 from truemoment.studies.bias.surveys import Survey
 
 if TYPE_CHECKING:

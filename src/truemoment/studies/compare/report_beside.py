@@ -14,18 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from truemoment.report.drawing import (
     FLOOR,
     FLOOR_FAINT,
-    INK,
     METHOD,
     METHOD_FAINT,
-    OTHER,
     OTHER_FAINT,
-    PAPER,
     SMALL,
     drawing_style,
     new_figure,
     wrapped,
 )
 from truemoment.report.model import Cell, Drawing, Table
+from truemoment.report.roles import INK, PAPER
 from truemoment.report.words import UNDEFINED, listed, low_to_high, p_number, percent, points
 from truemoment.studies.audit.shuffled import SLIGHT_NORM
 from truemoment.studies.compare.changes import ChangedMethod
@@ -268,7 +266,7 @@ def _changed_entry(compared: ComparedFiles, changed: ChangedMethod) -> dict[str,
 BAR_IN, BETWEEN_IN, AROUND_IN = 0.145, 0.1, 0.95
 """Height of a bar, of the gap between two methods, and of the margins, inches."""
 
-COLOURS = {"method": (METHOD, METHOD_FAINT), "floor": (FLOOR, FLOOR_FAINT), "published": (OTHER, OTHER_FAINT)}
+COLOURS = {"method": (METHOD, METHOD_FAINT), "floor": (FLOOR, FLOOR_FAINT), "published": (INK, OTHER_FAINT)}
 """Full and faint colour of each kind of row."""
 
 FILLS = (("faint", None), ("paper", "////"), ("faint", "...."))
@@ -425,8 +423,7 @@ def _legend(figure: Figure, kinds: Sequence[str], splits: Sequence[str]) -> None
     """Draw the legend of fills and colours above the bars."""
     from matplotlib.patches import Patch  # noqa: PLC0415 - see drawing_style
 
-    full, faint = COLOURS["published"] if kinds == ["published"] else (INK, OTHER_FAINT)
-    faces = {"full": full, "faint": faint, "paper": PAPER}
+    faces = {"full": INK, "faint": OTHER_FAINT, "paper": PAPER}
     labels = [wrapped(split, LABEL_WIDTH) for split in splits]
     n_lines = max(label.count("\n") for label in labels)
     labels = [label + "\n" * (n_lines - label.count("\n")) for label in labels]  # so that entries are side by side

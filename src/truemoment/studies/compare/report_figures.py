@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truemoment.report.drawing import FLOOR, INK, METHOD, PAPER, SOFT, drawing_style, new_figure, wrapped
+from truemoment.report.charts import Chart, Plot
+from truemoment.report.drawing import drawing_style, new_figure, wrapped
 from truemoment.report.model import Drawing
+from truemoment.report.roles import INK, PAPER, SOFT
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.report_beside import changed_drawings, published_caption, published_name, split_drawings
-from truemoment.studies.compare.report_lengths import length_drawings
-from truemoment.studies.evaluate.curves import MOST_CURVES, curves_figure, recall_curves
+from truemoment.studies.compare.report_lengths import length_drawings, method_looks
+from truemoment.studies.evaluate.curves import MOST_CURVES, curves_plot, recall_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +29,7 @@ MOST_PANELS = 6
 """Measures that are drawn; the table has all of them."""
 
 
-def drawings(compared: ComparedFiles) -> list[Drawing]:
+def drawings(compared: ComparedFiles) -> list[Drawing | Chart]:
     """List the figures."""
     comparison = compared.comparison
     n = len(comparison.measures)
@@ -45,16 +47,9 @@ def drawings(compared: ComparedFiles) -> list[Drawing]:
         f"network, which never sees a video; hollow marks are published figures.{published_caption(compared)}",
         partial(_methods_figure, compared),
     )
-    of_thresholds = Drawing(
-        "curves",
-        "R@1 and dR@1 against the threshold",
-        "Where a solid line (R@1) lies far above its dashed one (dR@1), hits have ends far from those of the "
-        f"reference{runs}. After Closer Look, Fig. 8.",
-        partial(_curves, compared),
-    )
     return [
         of_methods,
-        of_thresholds,
+        _curves(compared, runs),
         *split_drawings(compared),
         *changed_drawings(compared),
         *length_drawings(compared),
@@ -64,7 +59,7 @@ def drawings(compared: ComparedFiles) -> list[Drawing]:
 def _methods_figure(compared: ComparedFiles) -> Figure:
     """Draw a panel for each measure, a row for each method and each published figure."""
     comparison = compared.comparison
-    measures = range(min(len(comparison.measures), MOST_PANELS))
+    measures, looks = range(min(len(comparison.measures), MOST_PANELS)), method_looks(compared)
     figures = [_published(compared, row) for row in measures]
     n_rows = [len(comparison.methods) + len(group) for group in figures]
     labels = [
@@ -78,11 +73,10 @@ def _methods_figure(compared: ComparedFiles) -> Figure:
             for number, method in enumerate(comparison.methods):
                 value = 100 * comparison.mean[number, row]
                 low, high = 100 * comparison.interval[number, row]
-                blind = method in comparison.blind
-                colour = FLOOR if blind else METHOD
+                look = looks[method]
                 if np.isfinite([low, high]).all():
-                    axes.plot([low, high], [number, number], color=colour, linewidth=1.6, solid_capstyle="round")
-                axes.plot([value], [number], color=colour, marker="D" if blind else "o", linestyle="none")
+                    axes.plot([low, high], [number, number], color=look.colour, linewidth=1.6, solid_capstyle="round")
+                axes.plot([value], [number], look.marker, color=look.colour, mfc=look.face)
             for number, (_, published) in enumerate(figures[row], start=len(comparison.methods)):
                 axes.plot([published], [number], "o", color=INK, mfc=PAPER, clip_on=False)
             axes.set_yticks(range(n_rows[row]), labels[row])
@@ -106,9 +100,11 @@ def _published(compared: ComparedFiles, row: int) -> list[tuple[str, float]]:
     ]
 
 
-def _curves(compared: ComparedFiles) -> Figure:
+def _curves(compared: ComparedFiles, note: str) -> Plot:
     protocol = compared.comparison.first.protocol
-    answers = list(compared.answers.items())[:MOST_CURVES]
-    return curves_figure(
-        [(name, recall_curves(compared.annotations, predictions, protocol)) for name, predictions in answers]
+    answers, looks = list(compared.answers.items())[:MOST_CURVES], method_looks(compared)
+    return curves_plot(
+        [(name, recall_curves(compared.annotations, predictions, protocol)) for name, predictions in answers],
+        [looks[name] for name, _ in answers],
+        note,
     )

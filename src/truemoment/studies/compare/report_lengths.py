@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,21 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from truemoment.evaluation.uncertainty import stream
-from truemoment.report.drawing import (
-    FLOOR,
-    GRID,
-    PAPER,
-    SMALL,
-    SOFT,
-    drawing_style,
-    new_figure,
-    shortened,
-    write_beside,
-)
+from truemoment.report.drawing import SMALL, drawing_style, new_figure, shortened, write_beside
 from truemoment.report.model import Drawing
+from truemoment.report.roles import GRID, ROLES, SOFT, MarkLook, nth_look
 from truemoment.studies.compare.files import ComparedFiles
 from truemoment.studies.compare.runs import mean_scores
-from truemoment.studies.evaluate.curves import LOOKS
 from truemoment.studies.evaluate.slices import Slice, membership, slices
 
 if TYPE_CHECKING:
@@ -51,17 +42,32 @@ class MethodSlices(NamedTuple):
     method: str
     is_floor: bool
     slices: tuple[Slice, ...]
+    look: MarkLook
+
+
+def method_looks(compared: ComparedFiles) -> dict[str, MarkLook]:
+    """Return the look of each method and floor, the same in all figures of a comparison."""
+    comparison = compared.comparison
+    blind = list(dict.fromkeys([*comparison.blind, *compared.floors]))
+    methods = [name for name in comparison.methods if name not in blind]
+    looks = {name: nth_look(number) for number, name in enumerate(methods)}
+    strongest, other = ROLES["floor"].look, ROLES["other"].look
+    looks |= dict.fromkeys(blind[:1], strongest)
+    return looks | {
+        name: other._replace(marker=marker) for name, marker in zip(blind[1:], itertools.cycle("os^v"), strict=False)
+    }
 
 
 def slices_of_methods(compared: ComparedFiles) -> list[MethodSlices]:
     """Return R@1 of each method and floor by class of query; nothing where the measures are not of moments."""
     members = membership(compared.annotations, families=list(FAMILIES))
     methods = []
+    looks = method_looks(compared)
     for method, runs in compared.hits.items():
         rng = stream(compared.seed, "slices")  # the same draws for every method
         resamples = compared.comparison.resamples
         method_slices = slices(mean_scores(runs), compared.annotations, rng, members, resamples=resamples)
-        methods.append(MethodSlices(method, method in compared.floors, tuple(method_slices)))
+        methods.append(MethodSlices(method, method in compared.floors, tuple(method_slices), looks[method]))
     return methods
 
 
@@ -148,21 +154,19 @@ def lengths_figure(methods: Sequence[MethodSlices], measure: str, words: str) ->
         figure = new_figure(AROUND_IN + row_in * len(classes) + 0.15 * ((len(methods) + 1) // 2))
         axes = figure.add_subplot()
         step = ROW_IN / row_in
-        styles = iter(LOOKS[:1] + LOOKS[2:])  # the second is the colour of floors
-        of_floors = iter("D^sv")
         highest = 1.0
         for place, method in enumerate(methods):
-            colour, marker = (FLOOR, next(of_floors, "P")) if method.is_floor else next(styles)
+            look = method.look
             at = np.arange(len(classes)) + step * (place - (len(methods) - 1) / 2)
             values = 100 * np.array([part.value[0] for part in method.slices])
             ends = 100 * np.array([part.ci95[0] for part in method.slices])
-            axes.hlines(at, ends[:, 0], ends[:, 1], color=colour, linewidth=1.2)
+            axes.hlines(at, ends[:, 0], ends[:, 1], color=look.colour, linewidth=1.2)
             axes.plot(
                 values,
                 at,
-                color=colour,
-                marker=marker,
-                mfc=PAPER if method.is_floor else colour,
+                color=look.colour,
+                marker=look.marker,
+                mfc=look.face,
                 linestyle="none",
                 markersize=4.5,
                 label=shortened(method.method, 28),

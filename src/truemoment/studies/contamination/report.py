@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from truemoment.base.boundary.documents import Measured, document_head
 from truemoment.base.version import __version__
-from truemoment.report.drawing import FLOOR, METHOD, METHOD_FAINT, drawing_style, new_figure
+from truemoment.report.drawing import METHOD, METHOD_FAINT, drawing_style, new_figure
 from truemoment.report.model import Block, Cell, Drawing, Finding, Paragraph, Report, Section, Table
+from truemoment.report.roles import ROLES
 from truemoment.report.words import UNDEFINED, counted, listed, low_to_high, number, p_number, percent
 from truemoment.studies.contamination.exact_recall import CELL_S, REACH, ExactRecall, Side
 from truemoment.studies.contamination.study import TEST_OF, Contamination, FreshEvidence, PairedShare, ProbeEvidence
@@ -329,7 +330,7 @@ def figure(tests: list[ExactRecall]) -> Figure:
             at = test.difference_s[:, 0]
             colours = [METHOD if abs(cell) < CELL_S / 2 else METHOD_FAINT for cell in at]
             axes.bar(at, test.counts, width=0.9 * CELL_S, color=colours)
-            axes.plot(at, test.predicted, color=FLOOR)
+            axes.plot(at, test.predicted, color=ROLES["chance"].look.colour)
             axes.set_xlabel(f"predicted {test.side} - official {test.side}, s")
             axes.set_ylabel("answers")
             axes.set_ylim(bottom=0)

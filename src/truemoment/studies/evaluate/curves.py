@@ -19,22 +19,12 @@ from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import DiscountedRecall, Recall
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.scores import Scores
-from truemoment.report.drawing import (
-    CEILING,
-    FLOOR,
-    INK,
-    METHOD,
-    OTHER,
-    PAPER,
-    SOFT,
-    drawing_style,
-    new_figure,
-    shortened,
-)
+from truemoment.report.charts import Plot, PlotCurve
+from truemoment.report.roles import SERIES, MarkLook
 from truemoment.studies.evaluate.slices import check_same_queries, class_of, reference_lengths
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 THRESHOLDS = tuple(step / 20 for step in range(20))
 """m = 0, 0.05, ..., 0.95."""
@@ -178,41 +168,26 @@ def _counted(length: Floats, bounds: Floats, hits: Floats, weight: Floats) -> Le
 
 # ----------------------------------------------------------------------------------------- figure
 
-LOOKS = ((METHOD, "o"), (FLOOR, "D"), (OTHER, "^"), (INK, "s"), (CEILING, "v"), (SOFT, "P"))
-
-MOST_CURVES = len(LOOKS)
+MOST_CURVES = len(SERIES)
 """Maximum number of systems in the figure."""
 
 
-def curves_figure(systems: Sequence[tuple[str, Curves]]) -> Figure:
-    """Draw R@1 and dR@1 against the threshold m (Closer Look, Fig. 8): the first :data:`MOST_CURVES` curves."""
-    with drawing_style():
-        figure = new_figure(3.4)
-        axes = figure.add_subplot()
-        highest = 0.0
-        for number, (name, curves) in enumerate(systems[:MOST_CURVES]):
-            colour, marker = LOOKS[number]
-            mark_every = (number, min(len(systems), MOST_CURVES) + 1)
-            title = shortened(name, 24)
-            recall, discounted = 100 * curves.recall[0], 100 * curves.discounted[0]
-            axes.plot(curves.thresholds, recall, color=colour, marker=marker, markevery=mark_every, label=title)
-            axes.plot(
-                curves.thresholds,
-                discounted,
-                color=colour,
-                marker=marker,
-                mfc=PAPER,
-                markevery=mark_every,
-                linestyle=(0, (3, 2)),
-                label=f"_{title}, dR@1",  # in no legend, but where its values are shown
-            )
-            highest = max(highest, float(np.nanmax(recall, initial=0)))
-        axes.plot([], [], color=SOFT, label="R@1")
-        axes.plot([], [], color=SOFT, linestyle=(0, (3, 2)), mfc=PAPER, label="dR@1")
-        axes.set_xlim(0, 1)
-        axes.set_ylim(0, max(highest * 1.03, 1))
-        axes.set_xlabel("threshold m on the IoU")
-        axes.set_ylabel("% of the queries")
-        axes.grid(axis="both")
-        figure.legend(loc="outside upper center", ncols=3, columnspacing=1.2)  # within, it would cover high scores
-    return figure
+def curves_plot(systems: Sequence[tuple[str, Curves]], looks: Sequence[MarkLook] = SERIES, note: str = "") -> Plot:
+    """Return R@1 and dR@1 against the threshold m (Closer Look, Fig. 8): the first :data:`MOST_CURVES` curves."""
+    drawn = []
+    for (name, curves), look in zip(systems[:MOST_CURVES], looks, strict=False):
+        x = tuple(curves.thresholds.tolist())
+        recall, discounted = ((100 * values[0]).tolist() for values in (curves.recall, curves.discounted))
+        drawn.append(PlotCurve(name, look._replace(dashes=(), hollow=False), x, tuple(recall)))
+        dashed = look._replace(dashes=(3, 2), hollow=True)
+        drawn.append(PlotCurve(f"{name}, dR@1", dashed, x, tuple(discounted), in_legend=False))
+    return Plot(
+        "curves",
+        "R@1 and dR@1 against the threshold",
+        "Where a solid line (R@1) lies far above its dashed line (dR@1), the ends of hits are far from those of the "
+        f"reference{note}. After Closer Look, Fig. 8.",
+        "threshold m on the IoU",
+        "% of the queries",
+        tuple(drawn),
+        x_end=1.0,
+    )

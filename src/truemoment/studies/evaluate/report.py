@@ -16,9 +16,10 @@ from truemoment.data.formats import MatchReport, Parsing
 from truemoment.data.formats.base import Sample
 from truemoment.evaluation.head import head
 from truemoment.evaluation.scores import Scores
-from truemoment.report.drawing import FLOOR, METHOD, METHOD_FAINT, SOFT, drawing_style, new_figure
+from truemoment.report.drawing import METHOD_FAINT, drawing_style, new_figure
 from truemoment.report.model import Block, Cell, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.result import Result
+from truemoment.report.roles import SERIES, SOFT
 from truemoment.report.words import UNDEFINED, counted, low_to_high, number
 from truemoment.studies.evaluate.calibration import HIT, IOU, FigureWithInterval, Reliability, ScoreCalibration
 
@@ -395,14 +396,14 @@ def reliability_figure(calibration: ScoreCalibration) -> Figure:
     """Draw means by score of all moments, and their number."""
     last = calibration.reliabilities[-1].moments
     estimates = [estimate for estimate in calibration.reliabilities if estimate.moments == last]
-    looks = {IOU: (METHOD, "o"), HIT: (FLOOR, "D")}
+    looks = dict(zip((IOU, HIT), SERIES, strict=False))
     with drawing_style():
         figure = new_figure(4.4)
         axes, bars = figure.subplots(2, sharex=True, height_ratios=(3, 1))
         axes.plot([0, 1], [0, 1], color=SOFT, linestyle=(0, (3, 2)), label="calibrated")
         for estimate in estimates:
-            colour, marker = looks[estimate.target]
-            axes.plot(estimate.score, estimate.outcome, color=colour, marker=marker, label=estimate.target)
+            look = looks[estimate.target]
+            axes.plot(estimate.score, estimate.outcome, color=look.colour, marker=look.marker, label=estimate.target)
         width = 1 / 10
         low = np.minimum((estimates[0].score / width).astype(int), 9) * width
         bars.bar(low + width / 2, estimates[0].count, width * 0.9, color=METHOD_FAINT)

@@ -12,13 +12,10 @@ import numpy as np
 from truemoment.base.intervals import temporal_iou
 from truemoment.evaluation.agreement import agreement_by_query
 from truemoment.report.drawing import (
-    CEILING,
-    INK,
     METHOD,
     OTHER,
     OTHER_FAINT,
     SMALL,
-    SOFT,
     WIDTH_IN,
     drawing_style,
     new_figure,
@@ -28,6 +25,7 @@ from truemoment.report.drawing import (
     write_beside,
 )
 from truemoment.report.model import Drawing
+from truemoment.report.roles import INK, ROLES, SOFT
 from truemoment.studies.evaluate.first_answers import first_answers
 from truemoment.studies.humans.study import AnnotatedFiles
 
@@ -44,7 +42,7 @@ MOST_LINES = 8
 ROW_IN, LINE_IN, AROUND_IN = 0.165, 0.16, 0.72
 """Height of a moment, of a line of the title, and of the margins, inches."""
 
-COLOURS = {"annotator": CEILING, "system": METHOD}
+COLOURS = {"annotator": ROLES["people"].look.colour, "system": METHOD}
 
 
 class TimelineRow(NamedTuple):

@@ -18,8 +18,9 @@ from truemoment.base.intervals import Floats
 from truemoment.evaluation.head import head
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.repeated_measures import repeated_measures
-from truemoment.report.drawing import FLOOR, METHOD, SOFT, drawing_style, new_figure, shortened
+from truemoment.report.drawing import FLOOR, METHOD, drawing_style, new_figure, shortened
 from truemoment.report.model import Cell, Details, Drawing, Paragraph, Report, Section, Table
+from truemoment.report.roles import SOFT
 from truemoment.report.words import UNDEFINED, low_to_high, points
 from truemoment.studies.audit import report as audit_reports
 from truemoment.studies.audit.entries import measured

@@ -1,4 +1,7 @@
-"""Scripts, style sheets and drawings of pages, by name from fixed folders; no other file is served."""
+"""Scripts, style sheets and drawings of pages, by name from fixed folders, and the colours of roles.
+
+No other file is served.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from types import MappingProxyType
 from starlette.responses import Response
 
 from truemoment.base.boundary.files import read_bytes
+from truemoment.report.roles import role_stylesheet
 from truemoment.web.pages.errors import PageError
 
 SHARED = Path(__file__).parent / "static"
@@ -33,12 +37,13 @@ class StaticFiles:
 
     @cached_property
     def _files(self) -> dict[str, tuple[bytes, str, str]]:
-        files = {}
+        roles = role_stylesheet().encode()
+        files = {"roles.css": (roles, TYPES[".css"], _etag(roles))}
         for folder in self._folders:
             for path in sorted(folder.iterdir()):
                 if path.suffix in TYPES:
                     data = read_bytes(path)
-                    files[path.name] = data, TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+                    files[path.name] = data, TYPES[path.suffix], _etag(data)
         return files
 
     def answer(self, name: str, client_etag: str | None) -> Response:
@@ -50,3 +55,7 @@ class StaticFiles:
         if client_etag == etag:
             return Response(status_code=304, headers=headers)
         return Response(data, headers=headers | {"Content-Type": kind})
+
+
+def _etag(data: bytes) -> str:
+    return f'"{hashlib.sha256(data).hexdigest()[:32]}"'

@@ -207,7 +207,7 @@
     });
   }
 
-  document.querySelectorAll("figure svg").forEach(values);
+  document.querySelectorAll("figure > svg").forEach(values);
   addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
   addEventListener("scroll", place, { passive: true, capture: true });
   document.addEventListener("pointerdown", (event) => { if (!event.target.closest("figure svg")) hide(); });
@@ -216,7 +216,7 @@
 
   document.documentElement.classList.add("live");
   const contents = document.querySelector(".contents");
-  const folded = [...document.querySelectorAll("main details")];
+  const folded = [...document.querySelectorAll("main details:not(.menu)")];
 
   if (contents) {
     const fit = () => { contents.open = wide.matches; };

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,20 +13,16 @@ from truemoment.base.records import numbers_of
 from truemoment.evaluation.measures import Measure, why_undefined
 from truemoment.evaluation.studentised import resample_ratios
 from truemoment.evaluation.uncertainty import LEVEL, NO_WEIGHT, false_discoveries
-from truemoment.report.drawing import FLOOR, METHOD, SOFT, drawing_style, new_figure, wrapped, write_beside
-from truemoment.report.model import Block, Cell, Details, Drawing, Table
+from truemoment.report.charts import StripChart, StripRow
+from truemoment.report.model import Block
 from truemoment.report.words import counted
-from truemoment.studies.audit.charts import draw_dots, draw_interval, percent_axis, write_undefined
+from truemoment.studies.audit.charts import percent_mark
 from truemoment.studies.audit.checks import slices
 from truemoment.studies.audit.checks.base import CLASSES, Check
 from truemoment.studies.audit.checks.below_floor import FEWEST_VIDEOS
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
-from truemoment.studies.audit.table_cells import figure_cell
 from truemoment.studies.evaluate.slices import Slice
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NAME = "carrying-classes"
 
@@ -117,31 +112,7 @@ def look(results: Results) -> AuditFinding | None:
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Show the headline measure by class of query."""
     own, floor = results.cached(slices.method_slices), results.cached(slices.floor_slices)
-    words = f"{results.measure} of the method (dot) and of the strongest floor (hollow diamond), with 95 % intervals."
-    tables = Details("The same as tables", tuple(_tables(results, own, floor)))
-    drawings = slice_drawings(own, floor, results.headline, results.measure)
-    return {CLASSES: (*(drawing._replace(caption=words) for drawing in drawings[:1]), *drawings[1:], tables)}
-
-
-def _tables(results: Results, own: list[Slice], floor: list[Slice]) -> list[Table]:
-    """Return one table per family."""
-    m, measure = results.headline, results.measure
-    rows_of: dict[str, list[tuple[Cell, ...]]] = {}
-    for part, floor_part in zip(own, floor, strict=True):
-        why = FEW_VIDEOS if part.n_videos < 2 else ""
-        rows_of.setdefault(part.family, []).append(
-            (
-                Cell(part.label),
-                Cell(f"{part.n_queries:,}"),
-                Cell(f"{part.n_videos:,}"),
-                figure_cell(results, measure, float(part.value[m]), part.ci95[m], why=why),
-                figure_cell(results, measure, float(floor_part.value[m]), floor_part.ci95[m], why=why),
-            )
-        )
-    headings = ("queries", "videos", "the method, %", "strongest floor, %")
-    return [
-        Table(f"{measure} by {family}", (family, *headings), (("", tuple(rows)),)) for family, rows in rows_of.items()
-    ]
+    return {CLASSES: tuple(slice_strips(own, floor, results.headline, results.measure))}
 
 
 def document(results: Results) -> dict[str, Any]:
@@ -184,40 +155,25 @@ FAMILIES = {
 """Titles of the figures."""
 
 
-def slice_drawings(own: Sequence[Slice], floor: Sequence[Slice], m: int, measure: Measure) -> list[Drawing]:
-    """Return one figure of measure m per family with several classes."""
-    drawings = []
+def slice_strips(own: Sequence[Slice], floor: Sequence[Slice], m: int, measure: Measure) -> Iterator[StripChart]:
+    """Yield a chart of measure m per family with several classes: the method, its strongest floor, and the queries."""
     for family in dict.fromkeys(part.family for part in own):
-        in_own, in_floor = ([part for part in slices if part.family == family] for slices in (own, floor))
-        if len(in_own) > 1:
+        rows = tuple(
+            StripRow(
+                part.label,
+                (
+                    percent_mark("method", part.value[m], part.ci95[m]),
+                    percent_mark("floor", floor_part.value[m], floor_part.ci95[m]),
+                ),
+                note=f"{part.n_queries:,}",
+            )
+            for part, floor_part in zip(own, floor, strict=True)
+            if part.family == family
+        )
+        if len(rows) > 1:
             name = f"slices-{re.sub(r'[^a-z]+', '-', family).strip('-')}"
             title = FAMILIES.get(family, f"By {family}")
-            drawings.append(Drawing(name, title, "", partial(slices_figure, in_own, in_floor, m, measure)))
-    return drawings
-
-
-def slices_figure(own: Sequence[Slice], floor: Sequence[Slice], m: int, measure: Measure) -> Figure:
-    """Draw measure m by class of one family: the method, the strongest floor, and the number of queries."""
-    with drawing_style():
-        figure = new_figure(1.05 + 0.235 * len(own))
-        axes = figure.add_subplot()
-        for row, (part, floor_part) in enumerate(zip(own, floor, strict=True)):
-            draw_interval(axes, row + 0.14, 100 * floor_part.ci95[m], colour=FLOOR)
-            draw_interval(axes, row - 0.14, 100 * part.ci95[m], colour=METHOD)
-            write_beside(axes, f"{part.n_queries:,}", 1, row, share_of_width=True, color=SOFT)
-        values = 100 * np.array([part.value[m] for part in own])
-        floor_values = 100 * np.array([part.value[m] for part in floor])
-        draw_dots(axes, values, floor_values, offset=0.14)
-        write_undefined(axes, values)
-        write_beside(axes, "queries", 1, -0.85, share_of_width=True, color=SOFT)
-        axes.set_yticks(range(len(own)), [wrapped(part.label, 20) for part in own])
-        axes.set_ylim(len(own) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0, pad=7)
-        intervals = np.stack([part.ci95[m] for part in (*own, *floor)])
-        percent_axis(axes, np.concatenate([values, floor_values]), intervals, f"{measure}, %")
-        axes.grid(axis="y")
-        figure.legend(loc="outside upper center", ncols=2, columnspacing=1.2, handletextpad=0.3)
-    return figure
+            yield StripChart(name, title, "", f"{measure}, %", (("", rows),), note="queries")
 
 
 CHECK = Check(

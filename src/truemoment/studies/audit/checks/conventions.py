@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +11,11 @@ from truemoment.base.errors import MeasureError, ProtocolError
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import why_undefined
 from truemoment.evaluation.protocols import PROTOCOLS
-from truemoment.report.drawing import METHOD, PAPER, SOFT, drawing_style, new_figure, write_beside
-from truemoment.report.model import Block, Drawing
-from truemoment.studies.audit.charts import name_rows
+from truemoment.report.charts import StripChart, StripMark, StripRow
+from truemoment.report.model import Block
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NAME = "conventions"
 
@@ -71,40 +65,21 @@ def look(results: Results) -> AuditFinding:
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
-    """Draw the figure under each convention."""
-    drawing = Drawing(
+    """Show the figure under each convention, the lowest first."""
+    own, figures = results.setup.protocol.name, results.cached(conventions)
+    named = sorted((100 * value, name) for name, value in figures.items() if np.isfinite(value))
+    rows = tuple(StripRow(name, (StripMark("method", value),), is_main=name == own) for value, name in named)
+    strip = StripChart(
         "conventions",
         f"{results.measure} under each named convention",
         "The same predictions, measured as published evaluators do. Figures of different evaluators cannot be compared "
         "more finely than this.",
-        partial(conventions_figure, results, results.cached(conventions)),
+        f"{results.measure}, %",
+        (("", rows),),
+        from_zero=False,
+        decimals=2,
     )
-    return {SCORE: (drawing,)}
-
-
-def conventions_figure(results: Results, figures: Mapping[str, float]) -> Figure:
-    """Draw the headline measure of the same answers under each named protocol."""
-    protocol = results.setup.protocol.name
-    defined = {name: 100 * value for name, value in figures.items() if np.isfinite(value)}
-    names = sorted(defined, key=lambda name: (defined[name], name))
-    with drawing_style():
-        figure = new_figure(0.75 + 0.185 * max(len(names), 1))
-        axes = figure.add_subplot()
-        for row, name in enumerate(names):
-            is_own = name == protocol
-            axes.plot(defined[name], row, "o" if is_own else "D", color=METHOD, mfc=METHOD if is_own else PAPER)
-            weight = "bold" if is_own else "normal"
-            write_beside(axes, f"{defined[name]:.2f}", 1, row, share_of_width=True, fontweight=weight)
-        if not names:
-            axes.text(0.5, 0, "undefined under every convention", ha="center", va="center", color=SOFT)
-            axes.set_xticks([])
-        name_rows(axes, names, 24)
-        for label, name in zip(axes.get_yticklabels(), names, strict=True):
-            label.set_fontweight("bold" if name == protocol else "normal")
-        axes.margins(x=0.08)
-        axes.set_xlabel(f"{results.measure}, %")
-        axes.grid(axis="both")
-    return figure
+    return {SCORE: (strip,)} if rows else {}
 
 
 def document(results: Results) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,18 +9,8 @@ import numpy as np
 from truemoment.base.intervals import Bools, Floats, temporal_iou
 from truemoment.evaluation.error_kinds import HIT, KINDS, ErrorKinds, error_kinds
 from truemoment.evaluation.measures import DiscountedRecall, Measure, Recall
-from truemoment.report.drawing import (
-    METHOD,
-    METHOD_FAINT,
-    OTHER,
-    PAPER,
-    SOFT,
-    drawing_style,
-    new_figure,
-    wrapped,
-    write_beside,
-)
-from truemoment.report.model import Bar, Block, Drawing, Example, Examples, Paragraph
+from truemoment.report.charts import StripChart, StripMark, StripRow
+from truemoment.report.model import Bar, Block, Example, Examples, Paragraph
 from truemoment.report.words import points
 from truemoment.studies.audit.checks.base import EXAMPLES, SCORE, Check
 from truemoment.studies.audit.findings import AuditFinding
@@ -29,7 +18,7 @@ from truemoment.studies.audit.results import Results
 from truemoment.studies.evaluate.first_answers import first_answers
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 NAME = "errors"
 
@@ -82,49 +71,40 @@ def look(results: Results) -> AuditFinding:
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Draw the gain of correcting each kind of error; show examples."""
     kinds = results.cached(errors)
-    drawing = Drawing(
-        "errors",
-        "Kinds of error of the first answers",
-        "Gain of each measure if one kind of error were corrected; number of queries in brackets. 'Hidden' are hits at "
-        "a lower rank, moved to rank 1; they also count among the other kinds.",
-        partial(errors_figure, kinds),
-    )
+    chart = errors_strip(kinds)
     shown = examples(results, kinds)
     if not shown:
-        return {SCORE: (drawing,)}
+        return {SCORE: (chart,)}
     rule = Paragraph(
         "A fixed rule selects the examples: hits where the strongest floor misses, one of each kind of miss, a hit at "
         "a lower rank, and an answer past the end of its video. The SHA-256 of the ids decides between equal queries. "
         f"The floor is {results.strongest(results.headline)}."
     )
-    return {SCORE: (drawing,), EXAMPLES: (rule, Examples(shown))}
+    return {SCORE: (chart,), EXAMPLES: (rule, Examples(shown))}
 
 
-def errors_figure(kinds: ErrorKinds) -> Figure:
-    """Draw the gain in R@1, mIoU and AxIoU from correcting each kind of error."""
+def errors_strip(kinds: ErrorKinds) -> StripChart:
+    """Return the gain in R@1, mIoU and AxIoU from correcting each kind of error."""
     lines = [line for line in kinds.table if line.n_queries and line.kind != "hit"]
-    looks = ((METHOD, METHOD, None), (METHOD_FAINT, METHOD, "////"), (PAPER, OTHER, "\\\\\\\\"))
-    with drawing_style():
-        figure = new_figure(1.1 + 0.42 * max(len(lines), 1))
-        axes = figure.add_subplot()
-        for number, (measure, (face, edge, hatch)) in enumerate(zip(kinds.measures, looks, strict=True)):
-            gains = [100 * line.gain[number] for line in lines]
-            at = np.arange(len(lines)) + 0.26 * (number - 1)
-            label = measure.removesuffix(f"[ref={kinds.references}]")
-            axes.barh(at, gains, 0.26, color=face, edgecolor=edge, hatch=hatch, linewidth=0.7, label=label)
-        for row, line in enumerate(lines):
-            write_beside(axes, f"{100 * line.gain[0]:+.1f}", 100 * line.gain[0], row - 0.26)
-        if not lines:
-            axes.text(0.5, 0, "no first answer is wrong", ha="center", va="center", color=SOFT)
-            axes.set_xticks([])
-        axes.set_yticks(range(len(lines)), [f"{wrapped(line.kind, 16)} ({line.n_queries:,})" for line in lines])
-        axes.set_ylim(max(len(lines), 1) - 0.5, -0.5)
-        axes.tick_params(axis="y", length=0, pad=7)
-        axes.set_xlim(0, max(1.0, 114 * max((float(np.max(line.gain)) for line in lines), default=0)))
-        axes.set_xlabel("gain from correcting, percentage points")
-        axes.grid(axis="x")
-        figure.legend(loc="outside upper center", ncols=3, columnspacing=1.0, handlelength=1.2, handletextpad=0.4)
-    return figure
+    groups = [
+        (
+            measure.removesuffix(f"[ref={kinds.references}]"),
+            tuple(
+                StripRow(line.kind, (StripMark("method", 100 * float(line.gain[k])),), f"{line.n_queries:,}")
+                for line in lines
+            ),
+        )
+        for k, measure in enumerate(kinds.measures)
+    ]
+    return StripChart(
+        "errors",
+        "Kinds of error of the first answers",
+        "Gain of each measure if one kind of error were corrected. 'Hidden' are hits at a lower rank, moved to rank 1; "
+        "they also count among the other kinds.",
+        "gain, points",
+        tuple(groups if lines else ()),
+        note="queries",
+    )
 
 
 def document(results: Results) -> dict[str, Any]:

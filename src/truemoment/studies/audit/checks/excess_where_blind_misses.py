@@ -12,7 +12,6 @@ out of fold on the audited split: networks that learned from four fifths of its 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,15 +29,16 @@ from truemoment.baselines.sentence_network import SentenceNetwork, Training
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure, Recall
 from truemoment.evaluation.scores import Scores
-from truemoment.report.drawing import FLOOR, METHOD, OTHER, PAPER, drawing_style, new_figure
-from truemoment.report.model import Block, Drawing, Level
+from truemoment.report.charts import Plot, PlotCurve
+from truemoment.report.model import Block, Level
+from truemoment.report.roles import ROLES
 from truemoment.report.words import counted, interval95_points, points
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 NAME = "excess-where-blind-misses"
 
@@ -239,15 +239,26 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     result = results.cached(network_excess)
     if result is None:
         return {}
-    drawing = Drawing(
+    looks = {
+        "the method": ROLES["method"].look,
+        "sentence network": ROLES["floor"].look,
+        "a second network": ROLES["other"].look._replace(marker="^"),
+    }
+    x = tuple((100 * result.probability).tolist())
+    chart = Plot(
         "where-blind-misses",
         "Hits by the probability that the sentence network is right",
         "Ten classes of queries by the probability that the sentence network, which reads only the sentence and the "
         "duration, is right. A method that guesses follows the networks. A method that looks at the video also hits "
         "where they miss, at the left.",
-        partial(excess_figure, result.probability, result.hits, result.measure),
+        "probability that the sentence network is right, %",
+        f"hits at {result.measure}, %",
+        tuple(
+            PlotCurve(name, look, x, tuple((100 * hits).tolist()))
+            for (name, look), hits in zip(looks.items(), result.hits.T, strict=True)
+        ),
     )
-    return {SCORE: (drawing,)}
+    return {SCORE: (chart,)}
 
 
 def document(results: Results) -> dict[str, Any]:
@@ -277,27 +288,6 @@ def document(results: Results) -> dict[str, Any]:
             ],
         }
     }
-
-
-def excess_figure(probability: Floats, hits: Floats, measure: Measure) -> Figure:
-    """Draw the hits of the method and two networks, (D, 3), by the probability that the first one is right, (D,)."""
-    looks = (
-        ("the method", METHOD, "o", METHOD),
-        ("sentence network", FLOOR, "D", FLOOR),
-        ("a second network", OTHER, "^", PAPER),
-    )
-    with drawing_style():
-        figure = new_figure(3.2)
-        axes = figure.add_subplot()
-        for (label, colour, marker, face), system in zip(looks, hits.T, strict=True):
-            axes.plot(100 * probability, 100 * system, color=colour, marker=marker, mfc=face, label=label)
-        axes.set_xlim(left=0)
-        axes.set_ylim(0, max(1.0, 105 * float(hits.max(initial=0))))
-        axes.set_xlabel("probability that the sentence network is right, %")
-        axes.set_ylabel(f"hits at {measure}, %")
-        axes.grid(axis="both")
-        figure.legend(loc="outside upper center", ncols=3, columnspacing=1.2)
-    return figure
 
 
 CHECK = Check(

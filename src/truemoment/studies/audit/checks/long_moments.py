@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truemoment.base.intervals import Bools
 from truemoment.evaluation.measures import Recall
-from truemoment.report.drawing import FLOOR, METHOD, OTHER, PAPER, TEXT, drawing_style, new_figure
-from truemoment.report.model import Block, Drawing, Level
+from truemoment.report.charts import Plot, PlotCurve
+from truemoment.report.model import Block, Level
+from truemoment.report.roles import ROLES
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
-from truemoment.studies.evaluate.curves import LengthCounts, SuccessByLength, success_by_length
+from truemoment.studies.evaluate.curves import SuccessByLength, success_by_length
 from truemoment.studies.evaluate.slices import reference_lengths
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    pass
 
 NAME = "long-moments"
 
@@ -66,49 +65,22 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     counts = results.cached(by_length)
     if counts is None:
         return {}
-    drawing = Drawing(
+    own, floor = (system.norm for system in counts)
+    bounds, total = tuple(own.bounds.tolist()), ROLES["other"].look._replace(dashes=())
+    chart = Plot(
         "by-length",
-        f"{results.measure}: hits and misses by length of the reference",
+        f"{results.measure}: hits by length of the reference",
         "A method that hits only where the floor hits has learned lengths. After Hidden Challenges, Fig. 6.",
-        partial(by_length_figure, *(system.norm for system in counts)),
+        "length of the reference, share of the video",
+        "queries",
+        (
+            PlotCurve("all queries", total, bounds, tuple((own.success + own.failure).tolist())),
+            PlotCurve("hits of the strongest floor", ROLES["floor"].look, bounds, tuple(floor.success.tolist())),
+            PlotCurve("hits of the method", ROLES["method"].look, bounds, tuple(own.success.tolist())),
+        ),
+        x_end=1.0,
     )
-    return {SCORE: (drawing,)}
-
-
-def by_length_figure(own: LengthCounts, floor: LengthCounts) -> Figure:
-    """Draw hits and misses by length of the reference: the method beside the floor (Hidden Challenges, Fig. 6)."""
-    panels = (("the method", own, METHOD), ("strongest floor", floor, FLOOR))
-    with drawing_style():
-        figure = new_figure(2.7)
-        both = figure.subplots(1, 2, sharey=True)
-        for axes, (title, counts, colour) in zip(both, panels, strict=True):
-            _stacked(axes, counts, colour)
-            axes.set_title(title)
-            axes.set_xlim(0, 1)
-            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-            axes.grid(axis="y")
-            axes.legend(loc="upper right", handlelength=1.2, handletextpad=0.4)
-        both[0].set_ylabel("queries")
-        both[0].yaxis.get_major_locator().set_params(integer=True)
-        figure.supxlabel("length of the reference, share of the video", fontsize=TEXT)
-    return figure
-
-
-def _stacked(axes: Axes, counts: LengthCounts, colour: str) -> None:
-    start, width = counts.bounds[:-1], np.diff(counts.bounds)
-    axes.bar(start, counts.success, width, align="edge", color=colour, edgecolor=PAPER, linewidth=0.4, label="hits")
-    axes.bar(
-        start,
-        counts.failure,
-        width,
-        counts.success,
-        align="edge",
-        color=PAPER,
-        edgecolor=OTHER,
-        hatch="/////",
-        linewidth=0.5,
-        label="misses",
-    )
+    return {SCORE: (chart,)}
 
 
 def document(results: Results) -> dict[str, Any]:

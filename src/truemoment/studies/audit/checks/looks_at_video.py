@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from truemoment.base.boundary.documents import Measured
-from truemoment.report.drawing import FLOOR, METHOD, METHOD_FAINT, drawing_style, new_figure, shortened
-from truemoment.report.model import Block, Cell, Drawing, Level, Table
+from truemoment.report.charts import StripChart, StripMark, StripRow
+from truemoment.report.model import Block, Cell, Level, Table
 from truemoment.report.words import counted, interval95_points, number, p_number, points
-from truemoment.studies.audit.charts import draw_bar, name_rows, percent_axis
+from truemoment.studies.audit.charts import percent_mark
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.checks.better_than_guessing import detectable_difference, why_undecided
 from truemoment.studies.audit.checks.changed_videos import ChangedVideos, changed_videos
@@ -20,9 +19,6 @@ from truemoment.studies.audit.entries import difference, measured
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.table_cells import UNDEFINED, figure_cell, points_cell
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NAME = "looks-at-video"
 
@@ -87,15 +83,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     model = results.cached(changed_videos)
     if model is None:
         return {}
-    drawing = Drawing(
-        "changed",
-        f"{results.measure} on changed videos",
-        "The same model answers the same sentences on videos that are shuffled, reversed, frozen or exchanged. A model "
-        "that looks at the video loses on each. The dashed line is the strongest floor. After Hidden Challenges, "
-        "Fig. 5.",
-        partial(changed_figure, results, model),
-    )
-    return {SCORE: (_table(results, model), drawing)}
+    return {SCORE: (_table(results, model), _strip(results, model))}
 
 
 def _table(results: Results, model: ChangedVideos) -> Table:
@@ -125,29 +113,24 @@ def _table(results: Results, model: ChangedVideos) -> Table:
     return Table(caption, headings, (("", tuple(rows)),))
 
 
-def changed_figure(results: Results, changed: ChangedVideos) -> Figure:
-    """Draw the headline measure on original and on changed videos, the floor beside (Hidden Challenges, Fig. 5)."""
+def _strip(results: Results, model: ChangedVideos) -> StripChart:
     measure, m = results.measure, results.headline
-    names = ["original", *(control.words for control in changed.controls)]
-    values = 100 * np.array(
-        [scores.value(measure) for scores in (changed.scores, *(control.scores for control in changed.controls))]
+    floor = results.strongest_scores.value(measure)
+    rows = [StripRow("original", (percent_mark("method", model.scores.value(measure), model.ci95[m]),), is_main=True)]
+    rows += [
+        StripRow(control.words, (percent_mark("method", control.scores.value(measure), control.ci95[m]),))
+        for control in model.controls
+    ]
+    return StripChart(
+        "changed",
+        f"{measure} on changed videos",
+        "The same model answers the same sentences on videos that are shuffled, reversed, frozen or exchanged. A model "
+        f"that looks at the video loses on each. The dashed line is the strongest floor, {results.strongest(m)}. After "
+        "Hidden Challenges, Fig. 5.",
+        f"{measure}, %",
+        (("", tuple(rows)),),
+        line=StripMark("floor", 100 * floor),
     )
-    intervals = np.stack([changed.ci95[m], *(control.ci95[m] for control in changed.controls)])
-    floor = 100 * results.strongest_scores.value(measure)
-    with drawing_style():
-        figure = new_figure(0.85 + 0.3 * len(names))
-        axes = figure.add_subplot()
-        for row, value in enumerate(values.tolist()):
-            look = (METHOD, METHOD, None) if row == 0 else (METHOD_FAINT, METHOD, "////")
-            draw_bar(axes, row, value, 100 * intervals[row], look)
-        if np.isfinite(floor):
-            label = f"strongest floor, {shortened(results.strongest(m), 30)}"
-            axes.axvline(floor, color=FLOOR, linewidth=1.1, linestyle=(0, (4, 3)), zorder=0.5, label=label)
-            figure.legend(loc="outside upper center", handletextpad=0.5)
-        name_rows(axes, names, 20)
-        axes.get_yticklabels()[0].set_fontweight("bold")
-        percent_axis(axes, np.append(values, floor), intervals, f"{measure}, %")
-    return figure
 
 
 def document(results: Results) -> dict[str, Any]:

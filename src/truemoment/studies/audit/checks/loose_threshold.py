@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,21 @@ import numpy as np
 from truemoment.base.errors import MeasureError
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import DiscountedRecall, Measure, Recall
-from truemoment.report.model import Block, Drawing
+from truemoment.report.model import Block
+from truemoment.report.roles import ROLES
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.checks.long_moments import is_long
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
-from truemoment.studies.evaluate.curves import Curves, curves_figure, recall_curves
+from truemoment.studies.evaluate.curves import Curves, curves_plot, recall_curves
 
 NAME = "loose-threshold"
+
+LOOKS = (
+    *(ROLES[name].look for name in ("method", "floor", "other")),
+    ROLES["other"].look._replace(marker="^"),
+)
+"""Looks of the curves: the method, its strongest floor, and others."""
 
 LOOSE = 0.4
 """Minimum score of the whole video as the answer at a threshold that is called loose."""
@@ -61,14 +67,7 @@ def look(results: Results) -> AuditFinding:
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Draw R@1 and dR@1 against the threshold."""
-    drawing = Drawing(
-        "curves",
-        "R@1 and dR@1 against the threshold",
-        "If a solid line (R@1) lies far above its dashed line (dR@1), the ends of hits are far from those of the "
-        "reference. After Closer Look, Fig. 8.",
-        partial(curves_figure, results.cached(curves)),
-    )
-    return {SCORE: (drawing,)}
+    return {SCORE: (curves_plot(results.cached(curves), LOOKS),)}
 
 
 def document(results: Results) -> dict[str, Any]:

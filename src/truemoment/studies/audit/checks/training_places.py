@@ -12,7 +12,6 @@ audited split.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,18 +23,8 @@ from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import numbers_of
 from truemoment.baselines.base import locations
 from truemoment.evaluation.uncertainty import interval95, resample_sums
-from truemoment.report.drawing import (
-    DENSITY_BOUNDS,
-    FLOOR,
-    SMALL,
-    SOFT,
-    draw_density,
-    drawing_style,
-    new_figure,
-    scale_legend,
-    shortened,
-)
-from truemoment.report.model import Block, Drawing, Level
+from truemoment.report.charts import Cloud, Clouds
+from truemoment.report.model import Block, Level
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
@@ -43,8 +32,7 @@ from truemoment.studies.bias.distances import energy_distances
 from truemoment.studies.evaluate.first_answers import first_answers
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    pass
 
 NAME = "training-places"
 
@@ -139,15 +127,15 @@ def _ends(ci95: Floats) -> str:
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Draw the places of moments and answers."""
-    drawing = Drawing(
+    chart = Clouds(
         "densities",
         "Where moments lie",
         "Each point is a start and an end as shares of the video. The first answers of a method that finds moments are "
         "distributed like the references; those of a method that guesses, like the training moments. After Closer "
         "Look, Fig. 2 and 4.",
-        partial(densities_figure, results),
+        tuple(_clouds(results)),
     )
-    return {SCORE: (drawing,)}
+    return {SCORE: (chart,)}
 
 
 def document(results: Results) -> dict[str, Any]:
@@ -167,11 +155,11 @@ def document(results: Results) -> dict[str, Any]:
     }
 
 
-def _clouds(results: Results) -> list[tuple[str, Floats]]:
+def _clouds(results: Results) -> list[Cloud]:
     """Return moments as shares of the video, (N, 2), of train, references, first answers and those of the floor."""
     setup, train = results.setup, results.setup.splits.train
     clouds = [
-        (f"references of {split.split}", _norm(split.start_s, split.end_s, split.duration_s))
+        Cloud(f"references of {split.split}", _norm(split.start_s, split.end_s, split.duration_s))
         for split in (train, setup.annotations)
         if split is not None
     ]
@@ -181,7 +169,7 @@ def _clouds(results: Results) -> list[tuple[str, Floats]]:
         ("first answers of the floor", results.floors[int(results.verdict.strongest[results.headline])].predictions),
     ):
         first = first_answers(setup.annotations, answers, ranking=setup.protocol.ranking)
-        clouds.append((title, _norm(first.start_s, first.end_s, duration_s)))
+        clouds.append(Cloud(title, _norm(first.start_s, first.end_s, duration_s)))
     return clouds
 
 
@@ -190,46 +178,6 @@ def _norm(start_s: Floats, end_s: Floats, duration_s: Floats) -> Floats:
     proper = (end_s > start_s) & (duration_s > 0)  # NaN is neither
     times = np.stack([start_s[proper], end_s[proper]], axis=1) / duration_s[proper, None]
     return np.asarray(np.clip(times, 0, 1))
-
-
-def densities_figure(results: Results) -> Figure:
-    """Draw the density of moments, (start, end) as shares of the video, on one scale (Closer Look, Fig. 2 and 4)."""
-    clouds = _clouds(results)
-    with drawing_style():
-        figure = new_figure(4.75)
-        panels = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
-        for axes, (title, points) in zip(panels, clouds, strict=False):
-            _draw_cloud(axes, title, points)
-        for axes in panels[len(clouds) :]:
-            axes.set_axis_off()
-        for axes in panels[: len(clouds)]:
-            axes.set_aspect("equal")
-            axes.set_xlim(0, 1)
-            axes.set_ylim(0, 1)
-            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-            axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
-            axes.plot([0, 1], [0, 1], color=SOFT, linewidth=0.7)
-            axes.tick_params(labelbottom=True, labelleft=True)
-        for axes in panels[[0, 2]]:
-            axes.set_ylabel("end, share of the video")
-        for axes in panels[[len(clouds) - 2, len(clouds) - 1]]:
-            axes.set_xlabel("start, share of the video")
-        scale_legend(figure, DENSITY_BOUNDS, "times as dense as evenly spread moments")
-    return figure
-
-
-def _draw_cloud(axes: Axes, title: str, points: Floats) -> None:
-    axes.set_title(shortened(title, 28), fontsize=SMALL)
-    if not len(points):
-        axes.text(0.5, 0.5, "none", ha="center", va="center", color=SOFT)
-        return
-    draw_density(axes, points)
-    values, counts = np.unique(np.rint(points * 100), axis=0, return_counts=True)
-    if counts.max() > 0.5 * len(points):
-        place = values[counts.argmax()] / 100
-        axes.plot(*place, "o", ms=11, mfc="none", mec=FLOOR, mew=1.5, clip_on=False)
-        share = f"{100 * counts.max() / len(points):.0f} % at {place[0]:.2f} to {place[1]:.2f}"
-        axes.text(0.97, 0.06, share, ha="right", fontsize=SMALL)
 
 
 CHECK = Check(

@@ -1,11 +1,10 @@
-"""Tables, drawings and JSON keys of the verdict: the figures of the method, floors and ceilings."""
+"""Tables, charts and JSON keys of the verdict: the figures of the method, floors and ceilings."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,21 +12,11 @@ from truemoment.base.boundary.documents import NO_INTERVAL, Measured
 from truemoment.baselines.floors import FloorResult
 from truemoment.evaluation.repeated_measures import repeated_measures
 from truemoment.evaluation.scores import Scores
-from truemoment.report.drawing import (
-    CEILING,
-    CEILING_FAINT,
-    FLOOR,
-    FLOOR_FAINT,
-    METHOD,
-    OTHER,
-    OTHER_FAINT,
-    drawing_style,
-    new_figure,
-    wrapped,
-)
-from truemoment.report.model import Block, Cell, Drawing, KeyFigure, KeyFigures, Table
+from truemoment.report.charts import StripChart, StripRow
+from truemoment.report.model import Block, Cell, Table
+from truemoment.report.roles import RoleName
 from truemoment.report.words import p_number, points
-from truemoment.studies.audit.charts import draw_bar, draw_dots, draw_interval, name_rows, percent_axis, write_undefined
+from truemoment.studies.audit.charts import percent_mark
 from truemoment.studies.audit.checks.base import FIGURES
 from truemoment.studies.audit.checks.shortcut_share import shares
 from truemoment.studies.audit.entries import at_measure, measured
@@ -35,31 +24,6 @@ from truemoment.studies.audit.resampling import figures
 from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.table_cells import UNDEFINED, figure_cell, number_cell, points_cell
 from truemoment.studies.audit.verdict import NO_SKILL
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-def key_figures(results: Results) -> KeyFigures:
-    """Return the figures of the verdict: method, strongest floor, their difference, skill."""
-    m, measure, verdict = results.headline, results.measure, results.verdict
-    floor = 1 + int(verdict.strongest[m])
-    own, strongest = results.scores.value(measure), results.strongest_scores.value(measure)
-    return KeyFigures(
-        (
-            KeyFigure(
-                f"{measure} of the method", figure_cell(results, measure, own, results.ci95[0, m]), "%", "method"
-            ),
-            KeyFigure(
-                f"{measure} of the strongest floor",
-                figure_cell(results, measure, strongest, results.ci95[floor, m]),
-                "%",
-                "floor",
-            ),
-            KeyFigure("method less strongest floor", _difference(results, m), "points"),
-            KeyFigure("skill: share of the way to the oracle", _skill(results, m)),
-        )
-    )
 
 
 def _difference(results: Results, m: int) -> Cell:
@@ -76,23 +40,7 @@ def _skill(results: Results, m: int) -> Cell:
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Show the method, floors and ceilings, and the method less the strongest floor."""
-    drawings = (
-        Drawing(
-            "floors",
-            f"{results.measure}: method, floors, ceilings",
-            "Floors never see the video, so a score that they reach shows no skill. Lines are 95 % intervals by "
-            "resampling videos; the dashed line is the strongest floor.",
-            partial(floors_figure, results),
-        ),
-        Drawing(
-            "measures",
-            "Every measure, beside the strongest floor",
-            "If a hollow diamond reaches its dot, the measure does not distinguish the method from a method without "
-            "the video. The short stroke is the best of the ceilings.",
-            partial(measures_figure, results),
-        ),
-    )
-    return {FIGURES: (_figures_table(results), _verdict_table(results), *drawings)}
+    return {FIGURES: (_figures_table(results), _verdict_table(results), _measures_strip(results))}
 
 
 def _figures_table(results: Results) -> Table:
@@ -250,62 +198,70 @@ def _verdict_entry(results: Results, m: int) -> dict[str, Any]:
     }
 
 
-def floors_figure(results: Results) -> Figure:
-    """Draw the headline measure of the method, the floors and the ceilings as bars with 95 % intervals."""
-    setup, measure, m = results.setup, results.measure, results.headline
-    baselines = [*results.floors, *results.ceilings]
-    floor = results.floors[int(results.verdict.strongest[m])]
-    names = [wrapped(setup.predictions.name), *(wrapped(baseline.name_at(m)) for baseline in baselines)]
-    names[1 + baselines.index(floor)] += "\n(strongest floor)"
-    values = 100 * np.array([scores.value(measure) for scores in (results.scores, *(r.scores for r in baselines))])
-    with drawing_style():
-        lines = np.array([name.count("\n") + 1 for name in names])
-        heights = np.maximum(0.62 + 0.38 * lines, 1)
-        at = np.cumsum(heights) - heights / 2
-        figure = new_figure(0.62 + 0.26 * float(heights.sum()))
-        axes = figure.add_subplot()
-        for row, value in enumerate(values):
-            look = _bar_look(None if row == 0 else baselines[row - 1], floor)
-            draw_bar(axes, at[row], value, 100 * results.ci95[row, m], look)
-        to_beat = values[1 + baselines.index(floor)]
-        if np.isfinite(to_beat):
-            axes.axvline(to_beat, color=FLOOR, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0.5)
-        axes.set_yticks(at, names)
-        axes.get_yticklabels()[0].set_fontweight("bold")
-        axes.set_ylim(float(heights.sum()), 0)
-        axes.tick_params(axis="y", length=0, pad=7)
-        percent_axis(axes, values, results.ci95[:, m], f"{measure}, %")
-    return figure
+READS = {
+    "nothing": "Floors that read nothing",
+    "sentence": "Floors that read the sentence",
+    "paragraph": "Floors that read all sentences of the video",
+}
+"""Headings of floors by what they read of the video's sentences."""
 
 
-def _bar_look(baseline: FloorResult | None, strongest: FloorResult) -> tuple[str, str, str | None]:
-    """Return face, edge and hatch of a bar; None is the method."""
-    if baseline is None:
-        return METHOD, METHOD, None
-    if baseline is strongest:
-        return FLOOR_FAINT, FLOOR, "////"
-    return (CEILING_FAINT, CEILING, "\\\\\\\\") if baseline.kind == "ceiling" else (OTHER_FAINT, OTHER, None)
+def floors_strip(results: Results) -> StripChart:
+    """Return the headline measure of the method, the floors by what they read, and the ceilings."""
+    m, measure, verdict = results.headline, results.measure, results.verdict
+    strongest = results.floors[int(verdict.strongest[m])]
+    systems = [*results.floors, *results.ceilings, *results.context]
+
+    def row(baseline: FloorResult) -> StripRow:
+        role: RoleName = "floor" if baseline is strongest else "other"
+        if baseline.kind == "ceiling":
+            role = "people" if baseline.name.startswith("human") else "ceiling"
+        ci95 = results.ci95[1 + systems.index(baseline), m]
+        mark = percent_mark(role, baseline.scores.value(measure), ci95)
+        name = baseline.name_at(m)
+        return StripRow(name[:1].upper() + name[1:], (mark,), is_main=baseline is strongest)
+
+    def best_first(baselines: Sequence[FloorResult]) -> tuple[StripRow, ...]:
+        return tuple(sorted(map(row, baselines), key=lambda row: -np.nan_to_num(row.marks[0].value, nan=-1.0)))
+
+    own = percent_mark("method", results.scores.value(measure), results.ci95[0, m])
+    groups: list[tuple[str, tuple[StripRow, ...]]] = [
+        ("", (StripRow(results.setup.predictions.name, (own,), is_main=True),))
+    ]
+    groups += [
+        (title, best_first([floor for floor in results.floors if floor.reads == reads]))
+        for reads, title in READS.items()
+    ]
+    groups += [("Not counted: floors that read more", best_first(results.context))]
+    groups += [("Ceilings", best_first(results.ceilings))]
+    return StripChart(
+        "floors",
+        f"{measure}: the method, floors that never see the video, and ceilings",
+        "The dashed line is the strongest floor.",
+        f"{measure}, %",
+        tuple((title, rows) for title, rows in groups if rows),
+        line=percent_mark("floor", strongest.scores.value(measure), results.ci95[1 + systems.index(strongest), m]),
+    )
 
 
-def measures_figure(results: Results) -> Figure:
-    """Draw every measure: the method (dot), the strongest floor (hollow diamond), the best ceiling (stroke)."""
-    own, floor = 100 * figures(results.scores), 100 * figures(results.strongest_scores)
-    ceilings = 100 * np.array([figures(ceiling.scores) for ceiling in results.ceilings]).reshape(-1, len(own))
-    with drawing_style():
-        figure = new_figure(0.95 + 0.27 * len(own))
-        axes = figure.add_subplot()
-        for row in range(len(own)):
-            interval_of_floor = 100 * results.ci95[1 + int(results.verdict.strongest[row]), row]
-            draw_interval(axes, row + 0.12, interval_of_floor, colour=FLOOR)
-            draw_interval(axes, row - 0.12, 100 * results.ci95[0, row], colour=METHOD)
-        draw_dots(axes, own, floor, offset=0.12)
-        best = np.max(np.nan_to_num(ceilings, nan=-1.0), axis=0, initial=-1.0)
-        shown = best >= 0
-        axes.plot(best[shown], np.arange(len(own))[shown], "|", color=CEILING, ms=9, mew=2, label="ceiling")
-        write_undefined(axes, own)
-        name_rows(axes, [str(measure) for measure in results.setup.measures], 22)
-        axes.set_xlim(-1, 104)
-        axes.set_xlabel("%")
-        axes.grid(axis="both")
-        figure.legend(loc="outside upper center", ncols=3, columnspacing=1.2, handletextpad=0.3)
-    return figure
+def _measures_strip(results: Results) -> StripChart:
+    """Return every measure of the method, beside its strongest floor and the best ceiling."""
+    rows, values = [], [figures(ceiling.scores) for ceiling in results.ceilings]
+    first_ceiling = 1 + len(results.floors)
+    for m, measure in enumerate(results.setup.measures):
+        floor = int(results.verdict.strongest[m])
+        best = int(np.argmax([np.nan_to_num(value[m], nan=-1.0) for value in values]))
+        marks = (
+            percent_mark("method", results.scores.value(measure), results.ci95[0, m]),
+            percent_mark("floor", results.floors[floor].scores.value(measure), results.ci95[1 + floor, m]),
+            percent_mark("ceiling", values[best][m], results.ci95[first_ceiling + best, m]),
+        )
+        rows.append(StripRow(str(measure), marks))
+    return StripChart(
+        "measures",
+        "Every measure, beside the strongest floor",
+        "If a hollow diamond reaches its dot, the measure does not distinguish the method from a method without the "
+        "video. The ceiling is the best one of the measure.",
+        "%",
+        (("", tuple(rows)),),
+    )

@@ -13,8 +13,9 @@ from truemoment.base.boundary.documents import Measured
 from truemoment.base.intervals import Floats, Ints
 from truemoment.evaluation.measures import why_undefined
 from truemoment.evaluation.uncertainty import ROUNDING
-from truemoment.report.drawing import GRID, INK, SMALL, SOFT, new_figure, shortened
+from truemoment.report.drawing import SMALL, new_figure, shortened
 from truemoment.report.model import Block, Cell, Details, Drawing, Finding, Paragraph, Section, Table
+from truemoment.report.roles import GRID, INK, SOFT
 from truemoment.report.words import UNDEFINED, counted, few, interval95, listed, low_to_high, number
 from truemoment.studies.meta.agreement import Agreement
 from truemoment.studies.meta.reports.looks import (

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from truemoment.base.intervals import Floats, Ints
-from truemoment.report.drawing import FLOOR, GRID, INK, METHOD, METHOD_FAINT, OTHER, SMALL, SOFT, new_figure, shortened
+from truemoment.report.drawing import METHOD, METHOD_FAINT, OTHER, SMALL, new_figure, shortened
 from truemoment.report.model import Block, Cell, Details, Drawing, Finding, Paragraph, Section, Table
+from truemoment.report.roles import GRID, INK, SERIES, SOFT
 from truemoment.report.words import few, listed
 from truemoment.studies.meta.axioms import AxiomResult, MinimalPair
 from truemoment.studies.meta.minimal_pairs import Axiom
@@ -242,7 +243,7 @@ def _draw_case(axes: Axes, case: _Case) -> None:
     transform = axes.get_yaxis_transform()
     axes.set_title(_title_of(case), loc="left", fontsize=SMALL, color=INK)
     for start, end in pair.references:
-        axes.barh(0, end - start, left=start, height=0.7, color=FLOOR)
+        axes.barh(0, end - start, left=start, height=0.7, color=SERIES[2].colour)
     axes.text(1.02, 0, "IoU", transform=transform, va="center", fontsize=SMALL, color=SOFT)
     ticks, labels, at = [0.0], ["reference"], 0.0
     for word, moments, iou in (("before", pair.before, pair.iou_before), ("after", pair.after, pair.iou_after)):

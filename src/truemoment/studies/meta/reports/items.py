@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truemoment.base.intervals import Floats, Ints
-from truemoment.report.drawing import FLOOR, INK, METHOD, METHOD_FAINT, SMALL, new_figure, shortened
+from truemoment.report.drawing import FLOOR, METHOD, METHOD_FAINT, SMALL, new_figure, shortened
 from truemoment.report.model import Cell, Drawing, Finding, Paragraph, Section, Table
+from truemoment.report.roles import INK
 from truemoment.report.words import UNDEFINED, counted, number, percent
 from truemoment.studies.meta.items import Items
 

@@ -14,21 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from truemoment.base.intervals import Floats
-from truemoment.report.drawing import (
-    CEILING,
-    FLOOR,
-    FLOOR_FAINT,
-    GRID,
-    INK,
-    METHOD,
-    OTHER,
-    PAPER,
-    SCALE,
-    SMALL,
-    SOFT,
-    new_figure,
-    shortened,
-)
+from truemoment.report.drawing import FLOOR_FAINT, OTHER, SMALL, new_figure, shortened
+from truemoment.report.roles import GRID, INK, PAPER, SCALE, SERIES, SOFT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +30,7 @@ _DOTTED: Line = (0, (1.2, 1.2))
 _DASHED: Line = (0, (5, 1.6))
 _DOT_DASHED: Line = (0, (6, 1.6, 1.2, 1.6))
 
-_COLOURS = {"R": METHOD, "AxIoU": FLOOR, "dR": CEILING}
+_COLOURS = {family: look.colour for family, look in zip(("R", "AxIoU", "dR"), SERIES, strict=False)}
 _LOOKS: dict[tuple[str, str], tuple[str, Line]] = {
     ("R", "0.3"): ("^", _DOTTED),
     ("R", "0.5"): ("o", _DASHED),

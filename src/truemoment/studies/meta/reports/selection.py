@@ -11,8 +11,9 @@ import numpy as np
 
 from truemoment.evaluation.measures import why_undefined
 from truemoment.evaluation.uncertainty import ROUNDING
-from truemoment.report.drawing import INK, OTHER, PAPER, SMALL, SOFT, new_figure
+from truemoment.report.drawing import OTHER, SMALL, new_figure
 from truemoment.report.model import Cell, Drawing, Finding, Paragraph, Section, Table
+from truemoment.report.roles import INK, PAPER, SOFT
 from truemoment.report.words import UNDEFINED, few, in_points, interval95_points, low_to_high, percent, points
 from truemoment.studies.meta.reports.looks import MeasureLook, label_ends, measure_looks, short_label
 from truemoment.studies.meta.selection import Selection

@@ -205,7 +205,7 @@ _TERMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "Measures in figures",
         (),
-        "Blue is R@K, orange AxIoU@K, green dR@K. Triangles mark an IoU above 0.3, circles 0.5, squares 0.7, diamonds "
+        "Blue is R@K, teal AxIoU@K, plum dR@K. Triangles mark an IoU above 0.3, circles 0.5, squares 0.7, diamonds "
         "no threshold; filled marks are for K = 1, hollow ones for 5, half-filled ones for 10. R@1 .5 is "
         "R@1,IoU=0.5, and Ax@10 is AxIoU@10.",
     ),

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truemoment.base.intervals import TIE, Floats, Ints
-from truemoment.report.drawing import FLOOR, METHOD, SMALL, SOFT, new_figure
+from truemoment.report.drawing import METHOD, SMALL, new_figure
 from truemoment.report.model import Cell, Drawing, Finding, Paragraph, Section, Table
+from truemoment.report.roles import SERIES, SOFT
 from truemoment.report.words import UNDEFINED, number
 from truemoment.studies.meta.reports.looks import legend_of, measure_looks
 from truemoment.studies.meta.theory import Errors, Theory, cut_axiou_errors, recall_errors
@@ -31,6 +32,7 @@ CUT_SHOWN = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 
 _LINES: tuple[Any, ...] = ((0, (1.2, 1.2)), (0, (5, 1.6)), "-", (0, (6, 1.6, 1.2, 1.6)))
 _MARKERS = ("o", "s", "^", "v")
+AXIOU = SERIES[1].colour
 _PARTS = (("squared bias", "bias"), ("variance", "variance"), ("mean squared error", "mse"))
 
 
@@ -241,15 +243,15 @@ def _errors_figure(result: Theory) -> Figure:
         for style, g in enumerate(_shown(result.gammas)):
             closed = recall_errors(result.iou, result.gammas[g], fine)
             axes.plot(fine, _power(closed, part), color=METHOD, linestyle=_LINES[style])
-            axes.axhline(float(_power(result.axiou, part)[g]), color=FLOOR, linestyle=_LINES[style])
+            axes.axhline(float(_power(result.axiou, part)[g]), color=AXIOU, linestyle=_LINES[style])
             simulated = _power(result.simulated_recall, part)[g, ::every]
             axes.plot(result.thresholds[::every], simulated, **_mark(_MARKERS[style], METHOD))
-            axes.plot([0.025], [_power(result.simulated_axiou, part)[g]], **_mark(_MARKERS[style], FLOOR))
+            axes.plot([0.025], [_power(result.simulated_axiou, part)[g]], **_mark(_MARKERS[style], AXIOU))
         axes.set_title(title, loc="left", fontsize=SMALL, color=SOFT)
         axes.grid(axis="y")
     rows[-1].set_xlim(0, 1)
     rows[-1].set_xlabel("threshold of R@1")
-    _noise_legend(figure, result, (("R@1, ", METHOD), ("AxIoU@1, ", FLOOR)))
+    _noise_legend(figure, result, (("R@1, ", METHOD), ("AxIoU@1, ", AXIOU)))
     return figure
 
 
@@ -290,13 +292,13 @@ def _cut_figure(result: Theory) -> Figure:
     fine = np.linspace(0, 1, 201)
     axes.axhline(0, color=SOFT, linewidth=0.7)
     for style, g in enumerate(_shown(result.gammas)):
-        axes.plot(fine, cut_axiou_errors(fine, result.gammas[g]).bias, color=FLOOR, linestyle=_LINES[style])
-        axes.plot(result.cut.ious, result.cut.simulated_axiou.bias[g], **_mark(_MARKERS[style], FLOOR))
+        axes.plot(fine, cut_axiou_errors(fine, result.gammas[g]).bias, color=AXIOU, linestyle=_LINES[style])
+        axes.plot(result.cut.ious, result.cut.simulated_axiou.bias[g], **_mark(_MARKERS[style], AXIOU))
     axes.set_xlim(0, 1)
     axes.set_xlabel("true IoU")
     axes.set_ylabel("bias of AxIoU@1")
     axes.grid(axis="y")
-    _noise_legend(figure, result, (("", FLOOR),))
+    _noise_legend(figure, result, (("", AXIOU),))
     return figure
 
 

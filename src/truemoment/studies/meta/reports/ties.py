@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truemoment.evaluation.measures import why_undefined
-from truemoment.report.drawing import FLOOR_FAINT, INK, METHOD, METHOD_FAINT, PAPER, SMALL, new_figure
+from truemoment.report.drawing import FLOOR_FAINT, METHOD, METHOD_FAINT, SMALL, new_figure
 from truemoment.report.model import Cell, Drawing, Finding, Paragraph, Section, Table
+from truemoment.report.roles import INK, PAPER
 from truemoment.report.words import low_to_high, number, percent
 from truemoment.studies.meta.reports.looks import short_label
 from truemoment.studies.meta.reports.spans import span
