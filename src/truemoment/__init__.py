@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from truemoment.searching.opening import open_features
     from truemoment.searching.run import search
     from truemoment.studies.baseline.run import baseline
-    from truemoment.studies.bias.run import survey
+    from truemoment.studies.bias.run import bias
     from truemoment.studies.bias.run_resplit import resplit
     from truemoment.studies.compare.run import compare
     from truemoment.studies.evaluate.run import evaluate
@@ -42,6 +42,7 @@ _HOME = {
     "TrueMomentError": "base.errors",
     "audit": "cli.api.audits",
     "baseline": "studies.baseline.run",
+    "bias": "studies.bias.run",
     "cite": "cli.api.citations",
     "compare": "studies.compare.run",
     "evaluate": "studies.evaluate.run",
@@ -55,7 +56,6 @@ _HOME = {
     "read_predictions": "data.formats",
     "resplit": "studies.bias.run_resplit",
     "search": "searching.run",
-    "survey": "studies.bias.run",
     "train": "cli.api.runs",
     "write_predictions": "data.formats",
 }
@@ -73,6 +73,7 @@ __all__ = [
     "__version__",
     "audit",
     "baseline",
+    "bias",
     "cite",
     "compare",
     "evaluate",
@@ -86,7 +87,6 @@ __all__ = [
     "read_predictions",
     "resplit",
     "search",
-    "survey",
     "train",
     "write_predictions",
 ]

@@ -49,7 +49,7 @@ class VideoIndexing(EmbeddingModel):
 
     HEADING = "Video without an index"
 
-    index_path: Path | None = option("Folder of its index. [default: beside it]", name="--index", metavar="DIR")
+    index: Path | None = option("Folder of its index. [default: beside it]", metavar="DIR")
     fps: float | None = option(f"Frames per second to embed. [default: {DEFAULT_FPS:g}]", metavar="F")
     partial: bool = option("Index the readable part of a damaged or truncated video.", False, rare=True)
 
@@ -73,8 +73,7 @@ class VideoIndexing(EmbeddingModel):
         """Return what is searched (parameters: :class:`~truemoment.searching.session.SearchTarget`)."""
         from truemoment.searching.session import SearchTarget
 
-        index = self.index_path
-        return SearchTarget(path, self.encoder, index, partial=self.partial, note=note, make_index=make_index)
+        return SearchTarget(path, self.encoder, self.index, partial=self.partial, note=note, make_index=make_index)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +81,7 @@ class RankingOptions(Request):
     """How moments are ranked and selected."""
 
     top: int = number("Number of moments.", 5, 1, 10_000, metavar="K")
-    apart_s: float = option("Minimum time between two moments, seconds.", APART_S, name="--apart", metavar="S")
+    apart: float = option("Minimum time between two moments, seconds.", APART_S, metavar="S")
     exact: bool = option("Score all videos exactly.", False)
     candidates: int | None = number(
         "Number of videos that are scored exactly, after a first stage over all. [default: 20; of a calibrated index "
@@ -101,7 +100,7 @@ class RankingOptions(Request):
 
     def check(self) -> None:
         """Refuse times that no video has, and options of a first stage where all videos are scored."""
-        refuse_seconds("--apart", self.apart_s)
+        refuse_seconds("--apart", self.apart)
         for name, value in (("--candidates", self.candidates), ("--per-video", self.per_video)):
             if self.exact and value is not None:
                 raise UsageError(f"got --exact and {name}, expected one of them")

@@ -148,7 +148,8 @@ class Data(Request):
 
     def check(self) -> None:
         """Make annotations of a Python value that is no file."""
-        object.__setattr__(self, "annotations", annotations_of(self.annotations))
+        how = self.how_references if isinstance(self, ReadingAnnotations) else None
+        object.__setattr__(self, "annotations", annotations_of(self.annotations, "annotations", self.split, how))
 
     @property
     def source(self) -> AnnotationSource:
@@ -258,9 +259,17 @@ class ReadingPredictions(Request):
         return PredictionOptions(self.format, reading, self.on_unknown, self.on_negative, self.axis is not None)
 
     def read(
-        self, predictions: AnyPredictions, annotations: Annotations, *, progress: bool = False
+        self,
+        predictions: AnyPredictions,
+        annotations: Annotations,
+        argument: str = "predictions",
+        *,
+        progress: bool = False,
     ) -> tuple[Predictions, MatchReport]:
-        """Return predictions, the record itself or what a file or value contains, and how they match the queries."""
+        """Return predictions, the record itself or what a file or value contains, and how they match the queries.
+
+        Errors of a value call it `argument`.
+        """
         from truemoment.base.records import Predictions
         from truemoment.data.formats.matching import MatchReport
 
@@ -269,7 +278,7 @@ class ReadingPredictions(Request):
         if not isinstance(predictions, Predictions):
             from truemoment.data.python_values import predictions_of
 
-            return predictions_of(predictions, annotations, self.how)
+            return predictions_of(predictions, annotations, self.how, argument)
         n_queries, n_moments = len(predictions.query_id), int(predictions.lengths.sum())
         return predictions, MatchReport("record", "no file", n_queries, by_id=n_queries, moments=n_moments)
 
@@ -320,7 +329,7 @@ class FittedOn(Request):
 
     def check(self) -> None:
         """Make annotations of a Python value that is no file."""
-        object.__setattr__(self, "fit_annotations", annotations_of(self.fit_annotations))
+        object.__setattr__(self, "fit_annotations", annotations_of(self.fit_annotations, "fit_annotations"))
 
     def training(self, origin: AnnotationSource | Annotations, reference: Annotations) -> Annotations | None:
         """Read the annotations on which floors are fitted, if any. `reference` are the annotations under test."""
@@ -363,8 +372,10 @@ def path_of(value: AnyAnnotations | None) -> Path | None:
     return Path(value) if is_file(value) else None
 
 
-def annotations_of(value: AnyAnnotations | None) -> Annotations | AnyFile | None:
-    """Return a file's name as it is, and any other value as annotations."""
+def annotations_of(
+    value: AnyAnnotations | None, argument: str, split: str | None = None, how: ReferenceOptions | None = None
+) -> Annotations | AnyFile | None:
+    """Return a file's name as it is, and any other value as annotations; errors call it `argument`."""
     if value is None or is_file(value):
         return value
     from truemoment.base.records import Annotations
@@ -372,5 +383,6 @@ def annotations_of(value: AnyAnnotations | None) -> Annotations | AnyFile | None
     if isinstance(value, Annotations):
         return value
     from truemoment.data import python_values
+    from truemoment.data.references import AS_STATED
 
-    return python_values.annotations_of(value)
+    return python_values.annotations_of(value, split, how or AS_STATED, argument)

@@ -66,9 +66,11 @@ __all__ = [
     "parse_fields",
     "read_annotations",
     "read_durations",
+    "read_entries",
     "read_references",
     "recognise",
     "splits_of",
+    "with_given_durations",
     "write_annotations",
     "write_splits",
 ]
@@ -138,21 +140,25 @@ def read_annotations(
 def read_references(path: str | AnyPath, split: str | None = None, how: ReferenceOptions = AS_STATED) -> Annotations:
     """Read a file of references with options that were read before."""
     path = any_path(path)
-    annotations = as_annotations(path, _entries(path, how), split)
-    if how.fields is not None and how.save_fields is not None:
-        how.fields.save(how.save_fields)
-    return annotations
+    return as_annotations(path, read_entries(path, how), split)
 
 
 def splits_of(path: str | AnyPath, how: ReferenceOptions = AS_STATED) -> set[str]:
     """Return the names of the splits in a file."""
-    return splits_in(_entries(any_path(path), replace(how, durations=None)))
+    return splits_in(read_entries(any_path(path), replace(how, durations=None, save_fields=None)))
 
 
-def _entries(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
-    """Return the entries of a file, with durations from elsewhere where it states none."""
+def read_entries(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
+    """Return the entries of a file, with durations from elsewhere where it states none; save the mapping of fields."""
     form, _ = recognise(path, how)
-    entries = form.read(path, how)
+    entries = with_given_durations(path, form.read(path, how), how)
+    if how.fields is not None and how.save_fields is not None:
+        how.fields.save(how.save_fields)
+    return entries
+
+
+def with_given_durations(path: AnyPath, entries: list[ReferenceEntry], how: ReferenceOptions) -> list[ReferenceEntry]:
+    """Return entries, those without a duration with that of the options; `path` names their source in messages."""
     without = without_duration(entries) if how.durations is not None else []
     if how.durations is None or not without:
         return entries

@@ -93,10 +93,9 @@ class AdditionsRequest(Request):
         words=tuple[tuple[Way, str], ...],
         read=files_by_place,
     )
-    floors: tuple[str, ...] = option(
+    floor: tuple[str, ...] | str = option(
         "Blind baseline to show beside the methods, e.g. action-aware; can be repeated. [default: sentence-network]",
         (),
-        name="--floor",
         metavar="NAME",
         rare=True,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from truemoment.base.errors import MissingFileError
 from truemoment.base.records import Annotations
-from truemoment.base.request import function_of
+from truemoment.base.request import function_of, several
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.report.words import counted
@@ -87,7 +87,7 @@ def run(request: CompareRequest) -> ComparisonResult:
     """
     files, network, declared = request.files, request.fit_split != "none", request.declared
     check_methods(list(files), request.against, network=network, reads_sentence=declared)
-    check_floors(request.floors)
+    check_floors(several(request.floor))
     for option, by_place in (("--on", request.on), ("--changed", request.changed)):
         for place in by_place:
             check_known(f"{option} {place}", list(by_place[place]), list(files))
@@ -139,7 +139,7 @@ def _additions(request: CompareRequest) -> Additions:
         for way, files in dict(request.changed).items()
         for name, paths in paths_by_name(files).items()
     }
-    return Additions(request.floors, tuple(splits), changed)
+    return Additions(several(request.floor), tuple(splits), changed)
 
 
 compare = function_of(CompareRequest, run, "compare")
