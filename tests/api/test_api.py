@@ -20,8 +20,8 @@ from truemoment.worlds.export import write_world
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OLD = Path(__file__).parents[1] / "golden" / "old"
 FUNCTIONS = (
-    *("load_annotations", "read_predictions", "evaluate", "audit", "compare", "baseline", "survey", "resplit"),
-    *("open_features", "search", "train"),
+    *("load_annotations", "read_predictions", "evaluate", "audit", "compare", "baseline", "bias", "resplit"),
+    *("open_features", "index", "search", "train", "predict", "humans"),
 )
 
 
@@ -141,9 +141,9 @@ def test_baseline_has_predictions_and_scores():
 
 
 @pytest.mark.slow
-def test_survey_of_records_and_files():
+def test_biases_of_records_and_files():
     annotations = tm.read_annotations(EXAMPLES / "annotations.jsonl")
-    found = tm.survey([annotations, EXAMPLES / "annotations.jsonl"], permutations=20, draws=5)
+    found = tm.bias(annotations=[annotations, EXAMPLES / "annotations.jsonl"], permutations=20, draws=5)
     assert check(found, "dataset")["n_queries"] == [120, 120]
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, InDataset, Out, Request, ignore, number, option, seed
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from truemoment.base.boundary.caching import Cache
     from truemoment.base.records import Annotations, Predictions
     from truemoment.data.datasets.source import AnnotationSource
+    from truemoment.data.formats import Reader
     from truemoment.data.formats.matching import MatchReport
     from truemoment.data.formats.prediction_files import PredictionOptions
     from truemoment.data.references import ReferenceOptions
@@ -259,28 +260,35 @@ class ReadingPredictions(Request):
         return PredictionOptions(self.format, reading, self.on_unknown, self.on_negative, self.axis is not None)
 
     def read(
-        self,
-        predictions: AnyPredictions,
-        annotations: Annotations,
-        argument: str = "predictions",
-        *,
-        progress: bool = False,
+        self, predictions: AnyPredictions, annotations: Annotations, *, progress: bool = False
     ) -> tuple[Predictions, MatchReport]:
-        """Return predictions, the record itself or what a file or value contains, and how they match the queries.
-
-        Errors of a value call it `argument`.
-        """
+        """Return predictions, the record itself or what a file or value contains, and how they match the queries."""
         from truemoment.base.records import Predictions
         from truemoment.data.formats.matching import MatchReport
 
         if is_file(predictions):
             return self.how.read(Path(predictions), annotations, progress=progress)
-        if not isinstance(predictions, Predictions):
+        value, name = predictions if isinstance(predictions, NamedValue) else (predictions, "predictions")
+        if not isinstance(value, Predictions):
             from truemoment.data.python_values import predictions_of
 
-            return predictions_of(predictions, annotations, self.how, argument)
+            return predictions_of(value, annotations, self.how, name)
+        predictions = value
         n_queries, n_moments = len(predictions.query_id), int(predictions.lengths.sum())
         return predictions, MatchReport("record", "no file", n_queries, by_id=n_queries, moments=n_moments)
+
+    def settled(self, on_warning: Callable[[str], None]) -> Reader:
+        """Return a reader of files and values that refuses times of an improbable unit."""
+
+        def read(
+            path: AnyPredictions, annotations: Annotations, *, progress: bool
+        ) -> tuple[Predictions, MatchReport]:
+            predictions, match = self.read(path, annotations, progress=progress)
+            name = path.name if isinstance(path, NamedValue) else path if is_file(path) else "predictions"
+            self.how.refuse_units(match, name, on_warning)
+            return predictions, match
+
+        return read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -365,6 +373,25 @@ class Fitting(FittedOn, NoCache):
 def is_file(value: object) -> TypeGuard[str | os.PathLike[str]]:
     """Return whether a value names a file or folder."""
     return isinstance(value, str | os.PathLike)
+
+
+class NamedValue(NamedTuple):
+    """Predictions that are no file, and what messages and reports call them."""
+
+    value: Any
+    name: str
+
+
+def named_value(value: Any, name: str) -> Path | NamedValue:  # noqa: ANN401 - any value
+    """Return the path of a file, or another value with its name."""
+    return Path(value) if is_file(value) else NamedValue(value, name)
+
+
+def source_of_predictions(value: Path | NamedValue, predictions: Predictions) -> dict[str, str]:
+    """Return path and hash of a file, or name and hash of another value, which contains `predictions`."""
+    from truemoment.base.boundary.files import source_of
+
+    return {"path": value.name, "sha256": predictions.sha256} if isinstance(value, NamedValue) else source_of(value)
 
 
 def path_of(value: AnyAnnotations | None) -> Path | None:
