@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from truemoment.base.known_names import SYNONYMS, nearest
 
@@ -66,12 +66,16 @@ def ignore(_: str) -> None:
     """Ignore a message."""
 
 
-def several(value: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return a word, or some, as a tuple; None is none.
+@overload
+def several(value: str | Sequence[str] | None) -> tuple[str, ...]: ...
+@overload
+def several(value: AnyFile | Sequence[AnyFile] | None) -> tuple[AnyFile, ...]: ...
+def several(value: AnyFile | Sequence[AnyFile] | None) -> tuple[AnyFile, ...]:
+    """Return a word or file, or some, as a tuple; None is none.
 
     An option that can be repeated has one value or several in Python: ``split="test"`` or ``split=["val", "test"]``.
     """
-    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+    return () if value is None else (value,) if isinstance(value, str | os.PathLike) else tuple(value)
 
 
 def option(
@@ -236,7 +240,6 @@ def option_of(field: dataclasses.Field[Any]) -> str:
 
 def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Callable[P, R]:
     """Return the function of the fields of a request, with the docstring of `run` and the help of the fields."""
-
     assert isinstance(record, type)  # noqa: S101 - a class, which mypy sees as a function
     names = [field.name for _, field, _ in fields_of(record)]
 

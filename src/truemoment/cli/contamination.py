@@ -11,10 +11,10 @@ from truemoment.base.records import Annotations
 from truemoment.base.request import In, InDataset, Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, suggest
-from truemoment.cli.humans import file_by_system
 from truemoment.cli.outputs import refuse_files, refuse_outputs, say
 from truemoment.cli.parts import Output, PageOutput
 from truemoment.data.datasets.source import AnnotationSource
+from truemoment.studies.humans.request import file_by_system
 from truemoment.studies.request import MappedData, ReadingPredictions, Testing
 
 

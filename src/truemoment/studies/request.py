@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, InDataset, Out, Request, ignore, number, option, seed
@@ -280,9 +280,7 @@ class ReadingPredictions(Request):
     def settled(self, on_warning: Callable[[str], None]) -> Reader:
         """Return a reader of files and values that refuses times of an improbable unit."""
 
-        def read(
-            path: AnyPredictions, annotations: Annotations, *, progress: bool
-        ) -> tuple[Predictions, MatchReport]:
+        def read(path: AnyPredictions, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
             predictions, match = self.read(path, annotations, progress=progress)
             name = path.name if isinstance(path, NamedValue) else path if is_file(path) else "predictions"
             self.how.refuse_units(match, name, on_warning)
@@ -368,6 +366,20 @@ class VerbEngine(Request):
 @dataclass(frozen=True, kw_only=True)
 class Fitting(FittedOn, NoCache):
     """Annotations on which floors are fitted, and their cache."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers(Request):
+    """Who does the work: this machine or a cluster, and the number of processes."""
+
+    HEADING = "Workers"
+
+    engine: Literal["local", "ray"] = option(
+        "This machine, or a Ray cluster (environment variable RAY_ADDRESS).", "local", rare=True
+    )
+    workers: int | None = number(
+        "Number of worker processes. [default: 1; on a Ray cluster, all cores]", None, 1, 10_000
+    )
 
 
 def is_file(value: object) -> TypeGuard[str | os.PathLike[str]]:

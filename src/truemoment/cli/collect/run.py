@@ -16,7 +16,8 @@ from truemoment.cli.collect.align import Aligning
 from truemoment.cli.collect.options import Films, Hearing, Judging, settings_of
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.outputs import say, status_line
-from truemoment.cli.parts import Output, Workers
+from truemoment.cli.parts import Output
+from truemoment.studies.request import Workers
 
 if TYPE_CHECKING:
     pass

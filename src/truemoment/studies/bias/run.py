@@ -46,7 +46,11 @@ class BiasResult(Result):
         """Return the report for people."""
         request = self.request
         return reports.report(
-            self.surveys, seed=request.seed, sources=self.sources, top_verbs=request.top_verbs, verbs=several(request.verb)
+            self.surveys,
+            seed=request.seed,
+            sources=self.sources,
+            top_verbs=request.top_verbs,
+            verbs=several(request.verb),
         )
 
     def document(self) -> dict[str, Any]:
