@@ -98,38 +98,19 @@ class TestEvaluate:
             tm.evaluate(EXAMPLES / "predictions.jsonl", **options)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(
-            "audit",
-            "baseline",
-            "bias",
-            "compare",
-            "evaluate",
-            "humans",
-            "index",
-            "leaderboard",
-            "predict run",
-            "resplit",
-        ),
-        *("search", "train"),
-    ],
-)
+VERBS = "audit, baseline, bias, compare, evaluate, humans, index, leaderboard, predict run, resplit, search, train"
+
+
+@pytest.mark.parametrize("words", VERBS.split(", "))
 def test_the_keywords_of_a_function_are_the_options_of_its_command(words):
     command = cli
     for word in words.split():
         command = command.get_command(click.Context(command), word)
     command = getattr(command, "own", command)  # index and search have commands below them
-    options = {parameter.name for parameter in command.params if isinstance(parameter, click.Argument)}
-    options |= {
-        option.removeprefix("--").replace("-", "_")
-        for parameter in command.params
-        for option in parameter.opts
-        if option.startswith("--")
-    }
-    keywords = set(inspect.signature(getattr(tm, words.split()[0])).parameters)
-    assert keywords - {"on_status", "on_warning", "progress", "plan"} <= options
+    options = {option for parameter in command.params for option in parameter.opts if option.startswith("--")}
+    parameters = inspect.signature(getattr(tm, words.split()[0])).parameters.values()
+    keywords = {f"--{one.name.replace('_', '-')}" for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    assert keywords - {"--on-status", "--on-warning", "--progress", "--plan"} <= options
     assert len(keywords & options) > 3
 
 

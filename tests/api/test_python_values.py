@@ -170,7 +170,7 @@ def test_audit_takes_rows():
             InputError,
             "annotations, row 0: field end_s: got 'x', expected a number",
         ),
-        (LISTS, [*PLAIN, without(PLAIN[0], "video_id")], InputError, "annotations, row 2: field video_id: got None"),
+        (LISTS, [*PLAIN, without(PLAIN[0], "video_id")], InputError, "annotations, row 2: field video_id: got nothing"),
         (
             LISTS,
             [without(PLAIN[0], "end_s")],

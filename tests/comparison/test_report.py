@@ -357,9 +357,9 @@ def test_few_videos_and_what_cannot_come_out(made_scores):
     videos = list("abcd")
     made = {"x": [made_scores(videos, [1, 1, 1, 1])], "y": [made_scores(videos, [0, 0, 0, 0])]}
     assert report.notes(reported(made)) == [
-        "4 videos are few: what the split resolves is underestimated",
+        "4 videos are few: the smallest detectable difference is underestimated",
         "no difference can be significant here: the smallest possible value is p = 0.125",  # 2 / 2^4
-        "x and y: they differ on 4 videos in mIoU, so what the split resolves there is unknown",
+        "x and y: they differ on 4 videos in mIoU, so the smallest detectable difference there is unknown",
     ]
 
 

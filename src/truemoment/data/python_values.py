@@ -1,9 +1,9 @@
 """Predictions and annotations as Python programs have them, without files.
 
 A table is a list of dictionaries, a dictionary of columns, or a table of pandas, polars or Arrow. It is read as a CSV
-file of the same columns is; besides, ``moments`` may replace start and end, a missing video is named as the query, and a
-sentence may be missing. Moments by query are a dictionary of their lists, or one list or array a query in the order of
-the annotations. Errors name the argument, the row, counted from 0, and the field.
+file of the same columns is; besides, ``moments`` may replace start and end, a missing video is named as its query, and
+a sentence may be missing. Moments by query are a dictionary of their lists, or one list or array a query in the order
+of the annotations. Errors name the argument, the row, counted from 0, and the field.
 """
 
 from __future__ import annotations
