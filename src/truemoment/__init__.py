@@ -108,8 +108,11 @@ if not TYPE_CHECKING:  # a checker of types knows the names from above
             from importlib import import_module  # noqa: PLC0415 - see the top
 
             return import_module(f"{__name__}.{name}")
+        from truemoment.base.known_names import SYNONYMS  # noqa: PLC0415 - see the top
         from truemoment.base.lazy import lazy  # noqa: PLC0415 - see the top
 
+        if (ours := SYNONYMS.get(name)) in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}. Did you mean {ours!r}?")
         return lazy(__name__, _HOME)(name)
 
     def __dir__() -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 
 import truemoment as tm
 from truemoment.base.boundary.documents import as_json
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.group import cli
 from truemoment.studies.audit.checks import excess_where_blind_misses
 from truemoment.worlds import make_world
@@ -120,6 +120,27 @@ def test_the_keywords_of_a_function_are_the_options_of_its_command(words):
 def test_a_keyword_of_another_program_is_answered_with_ours(word, ours):
     with pytest.raises(TypeError, match=rf"evaluate\(\) got an unexpected keyword argument '{word}'.*'{ours}'"):
         tm.evaluate(EXAMPLES / "predictions.jsonl", **{word: "x"})
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: tm.evaluate("p.jsonl", "a.jsonl"), TypeError, r"as in evaluate\(predictions, annotations=...\)"),
+        (lambda: tm.bias("a.jsonl"), TypeError, r"expected none; the others have one, as in bias\(annotations=...\)"),
+        (tm.bias, UsageError, "which datasets"),
+        (lambda: tm.eval, AttributeError, "Did you mean 'evaluate'"),
+        (lambda: tm.resplit("new", annotations=[{}]), UsageError, "annotations: got list, expected a file"),
+        (lambda: tm.predict("http://host/v1", out="p.jsonl"), UsageError, "expected the folder of a run"),
+        (
+            lambda: tm.evaluate(EXAMPLES / "annotations.jsonl", annotations=EXAMPLES / "predictions.jsonl"),
+            InputError,
+            "predictions.jsonl:1: .*are predictions and annotations swapped",
+        ),
+    ],
+)
+def test_a_wrong_call_is_answered_with_the_right_one(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
 
 
 @pytest.mark.parametrize(

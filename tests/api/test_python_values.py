@@ -163,6 +163,7 @@ def test_audit_takes_rows():
             UsageError,
             "annotations: got predictions .column score., exp",
         ),
+        (PLAIN, [without(without(row, "sentence"), "duration_s") for row in PLAIN], MatchError, "annotations swapped"),
         (ROWS_OF_QVH, ROWS, UsageError, "predictions: got references .column relevant_windows., expected predictions"),
         (
             LISTS,

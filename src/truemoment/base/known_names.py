@@ -22,6 +22,9 @@ SYNONYMS = MappingProxyType(
 )
 """What other programs call our commands and options."""
 
+SWAPPED = "are predictions and annotations swapped?"
+"""Hint where one is read as the other."""
+
 
 def one_of_known(name: str, names: Iterable[str]) -> str:
     """Return "one of NAMES", and a suggestion if one of them is similar to `name`.

@@ -242,6 +242,7 @@ def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Cal
     """Return the function of the fields of a request, with the docstring of `run` and the help of the fields."""
     assert isinstance(record, type)  # noqa: S101 - a class, which mypy sees as a function
     names = [field.name for _, field, _ in fields_of(record)]
+    places = [field.name for field in dataclasses.fields(record) if not field.kw_only]
 
     @functools.wraps(run)
     def function(*args: P.args, **keywords: P.kwargs) -> R:
@@ -250,6 +251,12 @@ def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Cal
             meant = meant if meant in names else nearest(unknown, names) or ""
             hint = f". Did you mean {meant!r}?" if meant else ""
             raise TypeError(f"{name}() got an unexpected keyword argument {unknown!r}{hint}")
+        if len(args) > len(places):
+            first = "annotations" if "annotations" in names else next(word for word in names if word not in places)
+            raise TypeError(
+                f"{name}() got {len(args)} arguments without a name, expected {', '.join(places) or 'none'}; the "
+                f"others have one, as in {name}({', '.join([*places, f'{first}=...'])})"
+            )
         return run(record(*args, **keywords))
 
     function.__name__ = function.__qualname__ = name

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from truemoment.base.errors import InputError, MatchError, UsageError
-from truemoment.base.known_names import one_of_known
+from truemoment.base.known_names import SWAPPED, one_of_known
 from truemoment.base.records import Annotations, Predictions
 from truemoment.data.answers.reading import Reading
 from truemoment.data.datasets.entries import ReferenceEntry, as_annotations
@@ -90,10 +90,21 @@ def predictions_of(
         if not isinstance(rows, PredictionRows):
             raise UsageError("got answers in words, expected moments; files of answers in words are read by their path")
         rows = replace(rows, axis=(options.reading or Reading()).on)
-        predictions, report = match_rows(
-            rows, "no file", annotations, on_unknown=options.on_unknown, on_negative=options.on_negative
-        )
+        try:
+            predictions, report = match_rows(
+                rows, "no file", annotations, on_unknown=options.on_unknown, on_negative=options.on_negative
+            )
+        except MatchError as error:
+            if not _states_durations(value):
+                raise
+            raise MatchError(error.problem, path=error.path, line=error.line, field=error.field, hint=SWAPPED) from None
     return predictions, replace(report, format="record")
+
+
+def _states_durations(value: Any) -> bool:  # noqa: ANN401
+    """Whether a table has durations, which those of references have and those of predictions rarely do."""
+    table = _table(value, set(USUAL["duration_s"]), "")
+    return table is not None and any(name.lower() in USUAL["duration_s"] for name in table.columns)
 
 
 def _prediction_rows(value: Any, annotations: Annotations, argument: str) -> Any:  # noqa: ANN401

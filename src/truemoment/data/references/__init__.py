@@ -15,7 +15,7 @@ import numpy as np
 
 from truemoment.base.boundary.own_path import AnyPath, any_path
 from truemoment.base.errors import InputError, UsageError
-from truemoment.base.known_names import one_of_known
+from truemoment.base.known_names import SWAPPED, one_of_known
 from truemoment.base.records import Annotations
 from truemoment.base.registry import Registry
 from truemoment.data.datasets import own as own_file
@@ -189,7 +189,7 @@ def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[Referen
     if (head.is_object and not columns) or not head.data or head.line_keys & {"video_id", "sentence", "moments"}:
         return own.FORM, "it has lines of JSON"  # whose reader names what is missing
     if _predicts(head):
-        raise InputError("looks like predictions, expected references", path=path)
+        raise InputError("looks like predictions, expected references", path=path, hint=SWAPPED)
     if len(columns) > 1 and not head.data.startswith(b"<"):
         form = objects if head.is_object or head.is_list else table
         return form.FORM, "it has columns"  # whose reader names those that are missing

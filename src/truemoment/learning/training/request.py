@@ -202,6 +202,14 @@ class PredictRequest(Predicted, Data):
         "Number of processes for a run on films. [default: all cores]", None, 1, 256, rare=True
     )
 
+    def check(self) -> None:
+        """Refuse the address of a served model."""
+        if "://" in str(self.run):
+            raise UsageError(
+                f"run: got the address {self.run}, expected the folder of a run; 'truemoment predict endpoint' "
+                "predicts with served models"
+            )
+
 
 def source_file(source: str | None) -> Path | None:
     """Return the file or folder that a source of features names, if it names one."""

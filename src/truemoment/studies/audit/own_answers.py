@@ -35,8 +35,8 @@ DRAWS = 10
 OWN_ANSWERS = OTHER_VIDEOS, SIMILAR_SENTENCES = "own-answers", "own-answers-similar"
 
 TITLES = {
-    OTHER_VIDEOS: "own prediction for another video",
-    SIMILAR_SENTENCES: "own prediction for a similar sentence",
+    OTHER_VIDEOS: "its own prediction for another video",
+    SIMILAR_SENTENCES: "its own prediction for a similar sentence",
 }
 
 

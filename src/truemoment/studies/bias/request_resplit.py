@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed, several
-from truemoment.studies.request import NoCache, data_dir, dataset, no_cache
+from truemoment.studies.request import NoCache, data_dir, dataset, is_file, no_cache
 
 if TYPE_CHECKING:
     from truemoment.studies.bias.splitting import Plan
@@ -36,7 +36,12 @@ class Whole(Request):
     data_dir: AnyFile | None = data_dir()
 
     def check(self) -> None:
-        """Refuse a dataset and a file, and splits of a file."""
+        """Refuse a dataset and a file, splits of a file, and values that are no file."""
+        if self.annotations is not None and not is_file(self.annotations):
+            raise UsageError(
+                f"annotations: got {type(self.annotations).__name__}, expected a file, because the new folder refers "
+                "to it; truemoment.data.references.write_annotations writes one"
+            )
         if self.dataset is not None and self.annotations is not None:
             raise UsageError("got --dataset and --annotations, expected one of them")
         if self.annotations is not None and self.split:

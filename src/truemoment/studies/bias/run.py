@@ -106,7 +106,8 @@ def _datasets(request: BiasRequest) -> Iterator[tuple[AllSplits, Mapping[str, st
     only = several(request.split)
     for name in several(request.dataset):
         yield splits_of_dataset(name, only, data_dir=path_of(request.data_dir)), None
-    for value in several_values(request.annotations) if request.annotations is not None else ():
+    given = request.annotations
+    for value in () if given is None or (isinstance(given, tuple) and not given) else several_values(given):
         source = None
         if is_file(value):
             path = Path(value)

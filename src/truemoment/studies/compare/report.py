@@ -545,8 +545,8 @@ def explanations(compared: ComparedFiles) -> list[str]:
             f"{', '.join(f'{name} {points(margin)}' for name, margin in comparison.margin.items())} points"
         )
     lines.append(
-        f"detectable: the smallest true difference, in points, that would be significant in {100 * POWER:.0f} % of such "
-        "splits; a smaller one may exist and not be found"
+        f"detectable: the smallest true difference, in points, that would be significant in {100 * POWER:.0f} % of "
+        "such splits; a smaller one may exist and not be found"
     )
     if compared.network is not None:
         lines.append(
