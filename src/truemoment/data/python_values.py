@@ -44,7 +44,7 @@ WINDOWS = "relevant_windows"
 ORDER = "expected predictions first: (predictions, annotations=...)"
 
 
-class Table(NamedTuple):
+class ValueTable(NamedTuple):
     """The columns of a table, and its rows with values as JSON has them."""
 
     columns: list[str]
@@ -125,7 +125,7 @@ def _prediction_rows(value: Any, annotations: Annotations, argument: str) -> Any
     return as_columns(Path(argument), rows, format="native")
 
 
-def _rows_by_query(table: Table, argument: str) -> Any:  # noqa: ANN401
+def _rows_by_query(table: ValueTable, argument: str) -> Any:  # noqa: ANN401
     """Return a row a query; rows with a start and an end are moments of the query that they name."""
     meaning = {name: key for key, names in PREDICTED.items() for name in names}
     columns: dict[str, str] = {}
@@ -206,7 +206,7 @@ def reference_entries(
     return with_given_durations(Path(argument), entries, how)
 
 
-def _entries_of_table(table: Table, how: ReferenceOptions, argument: str) -> list[ReferenceEntry]:
+def _entries_of_table(table: ValueTable, how: ReferenceOptions, argument: str) -> list[ReferenceEntry]:
     for name in table.columns if how.fields is None else ():
         if name.lower() in NO_REFERENCES or name.lower().startswith("pred"):
             raise UsageError(f"{argument}: got predictions (column {name}), {ORDER}")
@@ -246,7 +246,7 @@ def _rows_of_frame(value: Any) -> Any:  # noqa: ANN401
     return None
 
 
-def _table(value: Any, known: set[str], argument: str) -> Table | None:  # noqa: ANN401
+def _table(value: Any, known: set[str], argument: str) -> ValueTable | None:  # noqa: ANN401
     """Return a table, whose columns may have the known names; None if the value is none."""
     if (rows_of_frame := _rows_of_frame(value)) is not None:
         rows = rows_of_frame()
@@ -270,7 +270,7 @@ def _table(value: Any, known: set[str], argument: str) -> Table | None:  # noqa:
         columns = list(dict.fromkeys(str(name) for row in rows for name in row))
     else:
         return None
-    return Table(columns, [{str(name): _plain(cell) for name, cell in row.items()} for row in rows])
+    return ValueTable(columns, [{str(name): _plain(cell) for name, cell in row.items()} for row in rows])
 
 
 def _lists(value: Any, argument: str) -> list[Any]:  # noqa: ANN401
