@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from truemoment.base.records import Annotations, Predictions, Queries
     from truemoment.cli.api.audits import audit
     from truemoment.cli.api.citations import cite
-    from truemoment.cli.api.runs import train
+    from truemoment.cli.api.runs import predict, train
     from truemoment.data.datasets import load_annotations
     from truemoment.data.formats import read_predictions, write_predictions
     from truemoment.data.references import read_annotations
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from truemoment.evaluation.scores import Scores
     from truemoment.searching.opening import open_features
     from truemoment.searching.run import search
+    from truemoment.searching.run_index import index
     from truemoment.studies.baseline.run import baseline
-    from truemoment.studies.bias.run import survey
+    from truemoment.studies.bias.run import bias
     from truemoment.studies.bias.run_resplit import resplit
     from truemoment.studies.compare.run import compare
     from truemoment.studies.evaluate.run import evaluate
+    from truemoment.studies.humans.run import humans
     from truemoment.studies.leaderboard.run import leaderboard
 
 _HOME = {
@@ -42,20 +44,23 @@ _HOME = {
     "TrueMomentError": "base.errors",
     "audit": "cli.api.audits",
     "baseline": "studies.baseline.run",
+    "bias": "studies.bias.run",
     "cite": "cli.api.citations",
     "compare": "studies.compare.run",
     "evaluate": "studies.evaluate.run",
     "get_protocol": "evaluation.protocols",
+    "humans": "studies.humans.run",
+    "index": "searching.run_index",
     "leaderboard": "studies.leaderboard.run",
     "load_annotations": "data.datasets",
     "open_features": "searching.opening",
     "parse_measure": "evaluation.measures",
     "parse_measures": "evaluation.measures",
+    "predict": "cli.api.runs",
     "read_annotations": "data.references",
     "read_predictions": "data.formats",
     "resplit": "studies.bias.run_resplit",
     "search": "searching.run",
-    "survey": "studies.bias.run",
     "train": "cli.api.runs",
     "write_predictions": "data.formats",
 }
@@ -73,20 +78,23 @@ __all__ = [
     "__version__",
     "audit",
     "baseline",
+    "bias",
     "cite",
     "compare",
     "evaluate",
     "get_protocol",
+    "humans",
+    "index",
     "leaderboard",
     "load_annotations",
     "open_features",
     "parse_measure",
     "parse_measures",
+    "predict",
     "read_annotations",
     "read_predictions",
     "resplit",
     "search",
-    "survey",
     "train",
     "write_predictions",
 ]
@@ -100,8 +108,11 @@ if not TYPE_CHECKING:  # a checker of types knows the names from above
             from importlib import import_module  # noqa: PLC0415 - see the top
 
             return import_module(f"{__name__}.{name}")
+        from truemoment.base.known_names import SYNONYMS  # noqa: PLC0415 - see the top
         from truemoment.base.lazy import lazy  # noqa: PLC0415 - see the top
 
+        if (ours := SYNONYMS.get(name)) in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}. Did you mean {ours!r}?")
         return lazy(__name__, _HOME)(name)
 
     def __dir__() -> list[str]:

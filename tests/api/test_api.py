@@ -1,6 +1,7 @@
 """The API that a newcomer sees: every name is there and is a function, and every result reports itself."""
 
 import importlib
+import inspect
 import json
 import pkgutil
 import re
@@ -8,11 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import truemoment as tm
 from truemoment.base.boundary.documents import as_json
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import InputError, UsageError
+from truemoment.cli.group import cli
 from truemoment.studies.audit.checks import excess_where_blind_misses
 from truemoment.worlds import make_world
 from truemoment.worlds.export import write_world
@@ -20,8 +23,8 @@ from truemoment.worlds.export import write_world
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OLD = Path(__file__).parents[1] / "golden" / "old"
 FUNCTIONS = (
-    *("load_annotations", "read_predictions", "evaluate", "audit", "compare", "baseline", "survey", "resplit"),
-    *("open_features", "search", "train"),
+    *("load_annotations", "read_predictions", "evaluate", "audit", "compare", "baseline", "bias", "resplit"),
+    *("open_features", "index", "search", "train", "predict", "humans"),
 )
 
 
@@ -95,6 +98,64 @@ class TestEvaluate:
             tm.evaluate(EXAMPLES / "predictions.jsonl", **options)
 
 
+VERBS = "audit, baseline, bias, compare, evaluate, humans, index, leaderboard, predict run, resplit, search, train"
+
+
+@pytest.mark.parametrize("words", VERBS.split(", "))
+def test_the_keywords_of_a_function_are_the_options_of_its_command(words):
+    command = cli
+    for word in words.split():
+        command = command.get_command(click.Context(command), word)
+    command = getattr(command, "own", command)  # index and search have commands below them
+    options = {option for parameter in command.params for option in parameter.opts if option.startswith("--")}
+    parameters = inspect.signature(getattr(tm, words.split()[0])).parameters.values()
+    keywords = {f"--{one.name.replace('_', '-')}" for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    assert keywords - {"--on-status", "--on-warning", "--progress", "--plan"} <= options
+    assert len(keywords & options) > 3
+
+
+@pytest.mark.parametrize(
+    ("word", "ours"), [("metrics", "measures"), ("gt", "annotations"), ("anotations", "annotations")]
+)
+def test_a_keyword_of_another_program_is_answered_with_ours(word, ours):
+    with pytest.raises(TypeError, match=rf"evaluate\(\) got an unexpected keyword argument '{word}'.*'{ours}'"):
+        tm.evaluate(EXAMPLES / "predictions.jsonl", **{word: "x"})
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: tm.evaluate("p.jsonl", "a.jsonl"), TypeError, r"as in evaluate\(predictions, annotations=...\)"),
+        (lambda: tm.bias("a.jsonl"), TypeError, r"expected none; the others have one, as in bias\(annotations=...\)"),
+        (tm.bias, UsageError, "which datasets"),
+        (lambda: tm.eval, AttributeError, "Did you mean 'evaluate'"),
+        (lambda: tm.resplit("new", annotations=[{}]), UsageError, "annotations: got list, expected a file"),
+        (lambda: tm.predict("http://host/v1", out="p.jsonl"), UsageError, "expected the folder of a run"),
+        (
+            lambda: tm.evaluate(EXAMPLES / "annotations.jsonl", annotations=EXAMPLES / "predictions.jsonl"),
+            InputError,
+            "predictions.jsonl:1: .*are predictions and annotations swapped",
+        ),
+    ],
+)
+def test_a_wrong_call_is_answered_with_the_right_one(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"),
+    [(".html", "<!doctype html>"), (".json", "{"), (".md", "|"), (".tex", "\\begin"), (".npz", "pk")],
+)
+def test_a_result_is_saved_by_the_ending_of_the_name(ending, start, tmp_path):
+    file = tmp_path / f"result{ending}"
+    scores = tm.evaluate(EXAMPLES / "predictions.jsonl", annotations=EXAMPLES / "annotations.jsonl", measures="mIoU")
+    scores.save(file)
+    assert start in file.read_bytes()[:400].decode(errors="replace").lower()
+    with pytest.raises(UsageError, match=r"got .*result.doc, expected a name that ends in .html, .json, .md, .tex"):
+        scores.save(tmp_path / "result.doc")
+
+
 def test_frames_of_data():
     scores = tm.evaluate(
         EXAMPLES / "predictions.jsonl", annotations=EXAMPLES / "annotations.jsonl", measures="R@1,IoU=0.5; mIoU"
@@ -141,9 +202,9 @@ def test_baseline_has_predictions_and_scores():
 
 
 @pytest.mark.slow
-def test_survey_of_records_and_files():
+def test_biases_of_records_and_files():
     annotations = tm.read_annotations(EXAMPLES / "annotations.jsonl")
-    found = tm.survey([annotations, EXAMPLES / "annotations.jsonl"], permutations=20, draws=5)
+    found = tm.bias(annotations=[annotations, EXAMPLES / "annotations.jsonl"], permutations=20, draws=5)
     assert check(found, "dataset")["n_queries"] == [120, 120]
 
 
@@ -172,6 +233,12 @@ def test_train_by_a_recipe(tmp_path):
     write_world(make_world(60), tmp_path / "world")
     annotations = tmp_path / "world" / "annotations.jsonl"
     small = {"train.epochs": 1, "settings.n_clips": 8, "settings.hidden": 8, "text.size": 8}
-    found = tm.train("blind-tan", tmp_path / "run", annotations=annotations, changes=small, measures="mIoU")
+    found = tm.train("blind-tan", out=tmp_path / "run", annotations=annotations, set=small, measures="mIoU")
     assert set(check(found, "split")["split"]) == {"test-iid", "test-ood"}
     assert (tmp_path / "run" / "run.json").is_file()
+    out = tmp_path / "predictions.jsonl"
+    answers = tm.predict(tmp_path / "run", out=out, annotations=annotations, split="test-iid")
+    test = tm.read_annotations(annotations, "test-iid")
+    assert set(check(answers, "query_id")["query_id"]) == set(test.queries.query_id)
+    of_file, of_record = (tm.evaluate(of, annotations=test, measures="mIoU") for of in (out, answers.predictions))
+    assert of_file.value("mIoU") == of_record.value("mIoU")

@@ -5,6 +5,7 @@ import pytest
 
 import truemoment as tm
 from truemoment.base.errors import InputError, MatchError, UsageError
+from truemoment.data import python_values
 
 ROWS = [
     {"query_id": "v#0", "video_id": "v", "duration_s": 30.0, "sentence": "a door opens", "moments": [[2.0, 6.0]]},
@@ -13,7 +14,17 @@ ROWS = [
 LISTS = {"v#0": [(2.0, 5.0, 0.9), (0.0, 1.0, 0.1)], "w#0": [(0.0, 5.0, 0.5)]}
 MOMENTS = [(query_id, *moment) for query_id, moments in LISTS.items() for moment in moments]
 COLUMNS = {name: [row[at] for row in MOMENTS] for at, name in enumerate(("query_id", "start_s", "end_s", "score"))}
+LISTS_AS_RECORD = tm.Predictions.from_lists(LISTS)
+LISTS_TWICE = [list(LISTS.values()), list(LISTS.values())]
+ROWS_OF_QVH = [{"qid": 1, "query": "a", "vid": "v", "duration": 9, "relevant_windows": [[0, 4]]}]
 MEASURES = "R@1,IoU=0.5; mIoU"
+
+
+def without(row, name):
+    return {column: value for column, value in row.items() if column != name}
+
+
+PLAIN = [{**without(row, "moments"), "start_s": row["moments"][0][0], "end_s": row["moments"][0][1]} for row in ROWS]
 
 
 def figures(predictions, annotations):
@@ -82,10 +93,41 @@ def test_arrays_on_both_sides_as_in_mir_eval():
     assert figures(np.array([[2.0, 5.0], [0.0, 5.0]]), np.array([[2.0, 6.0], [5.0, 10.0]])) == pytest.approx(RIGHT)
 
 
-def test_queries_without_an_id_are_numbered_within_their_video():
-    rows = [{name: value for name, value in row.items() if name != "query_id"} for row in (*ROWS, ROWS[0])]
-    made = tm.evaluate(LISTS, annotations=rows, measures=MEASURES)
-    assert made.query_id.tolist() == ["v#0", "w#0"]
+@pytest.mark.parametrize(
+    "rows",
+    [
+        PLAIN,
+        [without(row, "query_id") for row in (*PLAIN, PLAIN[0])],  # a sentence that is asked twice is two queries
+        [{**row, "annotator": name} for row in PLAIN for name in ("a", "b")],
+        [{**row, "split": split} for row, split in zip(PLAIN, ("train", "test"), strict=True)],
+    ],
+    ids=["ids", "no ids", "annotators", "splits"],
+)
+def test_a_table_is_read_as_its_csv_file_is(rows, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    split = "test" if "split" in rows[0] else None
+    expected = tm.read_annotations(tmp_path / "a.csv", split)
+    for value in (rows, pandas.DataFrame(rows)):
+        made = python_values.annotations_of(value, split)
+        assert (made.sha256, made.split) == (expected.sha256, expected.split)
+
+
+def test_columns_are_mapped_as_those_of_files():
+    rows = [
+        {"file": "v", "caption": "a", "begin": 60, "end": 180},
+        {"file": "w", "caption": "b", "begin": 0, "end": 300},
+    ]
+    fields = "sentence=caption, start_s=begin/30, end_s=end/30, video_id=file"
+    scores = tm.evaluate({"v#0": [(2, 5)], "w#0": [(0, 5)]}, annotations=rows, fields=fields, measures=MEASURES)
+    assert scores.value(scores.measures[1]) == (0.75 + 0.5) / 2  # by hand: 3 / 4 of 2 to 6 s, 5 / 10 of 0 to 10 s
+
+
+def test_a_table_that_has_no_values_for_a_query():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(PLAIN).astype({"start_s": "Float64", "end_s": "Float64"})
+    frame.loc[1, ["start_s", "end_s"]] = pandas.NA
+    assert python_values.annotations_of(frame).without_moment.tolist() == [False, True]
 
 
 def test_records_and_files_are_as_before(annotations, tmp_path):
@@ -103,16 +145,65 @@ def test_audit_takes_rows():
 @pytest.mark.parametrize(
     ("predictions", "references", "error", "words"),
     [
-        (tm.Annotations.from_rows([("v#0", "v", 30.0, "a", 2.0, 6.0)]), ROWS, UsageError, "got annotations as"),
-        (LISTS, tm.Predictions.from_lists(LISTS), UsageError, "got predictions as annotations"),
+        (
+            tm.Annotations.from_rows([("v#0", "v", 30.0, "a", 2.0, 6.0)]),
+            ROWS,
+            UsageError,
+            "predictions: got annotations, expected predictions first",
+        ),
+        (
+            LISTS,
+            tm.Predictions.from_lists(LISTS),
+            UsageError,
+            "annotations: got predictions, expected predictions first",
+        ),
+        (
+            PLAIN,
+            [{**row, "score": 0.5} for row in PLAIN],
+            UsageError,
+            "annotations: got predictions .column score., exp",
+        ),
+        (PLAIN, [without(without(row, "sentence"), "duration_s") for row in PLAIN], MatchError, "annotations swapped"),
+        (ROWS_OF_QVH, ROWS, UsageError, "predictions: got references .column relevant_windows., expected predictions"),
+        (
+            LISTS,
+            [{**PLAIN[0], "end_s": "x"}],
+            InputError,
+            "annotations, row 0: field end_s: got 'x', expected a number",
+        ),
+        (LISTS, [*PLAIN, without(PLAIN[0], "video_id")], InputError, "annotations, row 2: field video_id: got nothing"),
+        (
+            LISTS,
+            [without(PLAIN[0], "end_s")],
+            InputError,
+            "annotations: has no column for end_s, got query_id, video_id",
+        ),
+        (LISTS, {"query_id": "v#0", "start": 1, "end": 2}, InputError, "field query_id: got 'v#0', expected a column"),
+        (
+            [{"query_id": "v#0", "start": None, "end": 2}],
+            ROWS,
+            InputError,
+            "row 0: field start: got no value, expected",
+        ),
+        ([{"query_id": "v#0", "start": -1, "end": 2}], ROWS, InputError, "predictions, row 0: .*got -1"),
         (LISTS, [], InputError, "has no queries"),
         ({"x#0": [(1, 2)]}, ROWS, MatchError, "no query"),
         ([[(1, 2)]], ROWS, MatchError, "got 1 lists of moments, expected one a query, 2"),
         ({"v#0": [(1, 2, 3, 4)]}, ROWS, InputError, "expected moments .start_s, end_s. or"),
         ({"v#0": "soon"}, ROWS, InputError, "expected moments"),
-        ([{"query_id": "v#0", "start": 1, "finish": 2}], ROWS, InputError, "row 0: is missing: got query_id, start"),
-        ([{"query_id": "v#0", "start": "x", "end": 2}], ROWS, InputError, "row 0: got 'x', expected a number"),
-        ([{"start": 1, "end": 2}], ROWS, InputError, "query_id: row 0: is missing, expected it or video_id"),
+        (
+            [{"query_id": "v#0", "start": 1, "finish": 2}],
+            ROWS,
+            InputError,
+            "predictions: field end_s: is missing: got query_id, start",
+        ),
+        (
+            [{"query_id": "v#0", "start": "x", "end": 2}],
+            ROWS,
+            InputError,
+            "predictions, row 0: field start: got 'x', expected",
+        ),
+        ([{"start": 1, "end": 2}], ROWS, InputError, "row 0: field query_id: is missing, expected it or video_id"),
         ({"query_id": ["v#0"], "start": [1, 2], "end": [2]}, ROWS, InputError, "expected as many in each"),
         (3, ROWS, UsageError, "got int, expected a path"),
     ],
@@ -142,3 +233,48 @@ def test_an_audit_refuses_frames_as_it_does_in_files():
     predictions = [[(30 * n, 30 * n + 270)] for n in range(20)]
     with pytest.raises(InputError, match=r"predictions: the times look like frames at 30 .*--axis fps=30"):
         tm.audit(predictions, annotations=rows)
+
+
+def test_methods_of_a_comparison_are_values_and_a_list_of_tables_is_their_runs():
+    frame = table_of("pandas")
+    found = tm.compare(
+        {"ours": [frame, LISTS_AS_RECORD], "base": COLUMNS, "other": {"v#0": [(2, 6)]}},
+        annotations=ROWS,
+        measures="mIoU",
+        resamples=20,
+        permutations=9,
+    )
+    runs = {method: [run.source["path"] for run in runs] for method, runs in found.compared.runs.items()}
+    assert runs == {"ours": ["ours, run 1", "ours, run 2"], "base": ["base"], "other": ["other"]}
+    assert "ours, run 2 and ours, run 1 are identical" in " ".join(str(found).split())
+    assert found.table()["difference"][0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("predictions", "words"),
+    [
+        ({"ours": LISTS}, "predictions: got 1 method, expected those of two methods or more by name"),
+        (LISTS_TWICE, "predictions: got list, expected those of two methods"),
+        ({"ours": LISTS, "base": [{"query_id": "v#0", "start": "x", "end": 2}]}, "base, row 0: field start: got 'x'"),
+    ],
+)
+def test_a_comparison_names_the_method_of_a_wrong_value(predictions, words):
+    with pytest.raises((InputError, UsageError), match=words):
+        tm.compare(predictions, annotations=ROWS)
+
+
+def test_people_and_systems_are_values():
+    rows = [{**row, "annotator": name} for row in PLAIN for name in ("a", "b", "c")]
+    found = tm.humans({"ours": LISTS}, annotations=rows, measures="mIoU", draws=5, resamples=20, permutations=9)
+    values = [row["value"] for row in found.rows() if (row["who"], row["against"]) == ("ours", "nearest")]
+    assert values == [RIGHT[1]]
+    people = tm.humans(annotations=rows, measures="mIoU", draws=5, resamples=20).rows()
+    assert {row["value"] for row in people} == {1.0}  # all three marked the same moments
+
+
+def test_biases_of_a_table_with_splits():
+    polars = pytest.importorskip("polars")
+    rows = [{**PLAIN[n % 2], "query_id": f"q{n}", "split": ("train", "test")[n % 3 == 0]} for n in range(12)]
+    columns = tm.bias(annotations=polars.DataFrame(rows), permutations=5, draws=5).table()
+    assert (columns["split"], columns["n_queries"]) == (["train", "test"], [8, 4])
+    assert tm.bias(annotations=rows, split="test", permutations=5, draws=5).table()["split"] == ["test"]

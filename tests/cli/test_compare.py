@@ -86,7 +86,7 @@ def test_what_people_read(compare):
     assert len(rows) == 8
     assert [line.split()[:3] for line in parts.splitlines()[4:6]] == [["ours", "-", "half"], ["ours", "-", "all"]]
     lines = " ".join(closing.split())
-    where = "R@1,IoU=0.5, mIoU, so what the split resolves there is unknown"
+    where = "R@1,IoU=0.5, mIoU, so the smallest detectable difference there is unknown"
     assert "note: every file: 100 % of the first moments start and end on multiples of 5 s: a coarse grid" in lines
     assert f"note: ours and all: they differ on 6 videos in {where}" in lines
     assert lines.endswith(f"|truemoment:{__version__}|compared:1000 resamples and 10000 permutations of videos, seed 0")

@@ -4,7 +4,7 @@ import pytest
 
 from truemoment import load_annotations
 from truemoment.base.errors import UsageError
-from truemoment.cli.command import SYNONYMS
+from truemoment.base.known_names import SYNONYMS
 from truemoment.cli.group import COMMANDS
 from truemoment.data.datasets import get_dataset
 from truemoment.data.datasets.source import AnnotationSource

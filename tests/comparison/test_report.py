@@ -181,7 +181,7 @@ def test_differences(three):
     compared = reported(three)
     comparison = compared.comparison
     table = report.differences_table(compared)
-    assert table.headings == ("methods", "difference", "95 % interval", "p", "corrected p", "resolves")
+    assert table.headings == ("methods", "difference", "95 % interval", "p", "corrected p", "detectable")
     low, high = (100 * comparison.difference_interval[0, 0]).tolist()
     p, p_corrected = float(comparison.p[0, 0]), float(comparison.p_corrected[0, 0])
     assert 0.0004 < p < 0.003  # 2/2^12 = 0.0005 and a few draws
@@ -202,7 +202,7 @@ def test_one_comparison_needs_no_corrected_p(three):
     compared = reported({name: three[name] for name in ("ours", "base")}, baseline="ours")
     table = report.differences_table(compared)
     assert table.caption == "Differences in percentage points, base - ours"
-    assert table.headings == ("measure", "difference", "95 % interval", "p", "resolves")
+    assert table.headings == ("measure", "difference", "95 % interval", "p", "detectable")
     assert rows(table)[0][:2] == ["mIoU", "-37.50"]
 
 
@@ -357,9 +357,9 @@ def test_few_videos_and_what_cannot_come_out(made_scores):
     videos = list("abcd")
     made = {"x": [made_scores(videos, [1, 1, 1, 1])], "y": [made_scores(videos, [0, 0, 0, 0])]}
     assert report.notes(reported(made)) == [
-        "4 videos are few: what the split resolves is underestimated",
+        "4 videos are few: the smallest detectable difference is underestimated",
         "no difference can be significant here: the smallest possible value is p = 0.125",  # 2 / 2^4
-        "x and y: they differ on 4 videos in mIoU, so what the split resolves there is unknown",
+        "x and y: they differ on 4 videos in mIoU, so the smallest detectable difference there is unknown",
     ]
 
 

@@ -210,7 +210,7 @@ def test_an_evaluation_says_it_first(files):
     assert result.document()["match"]["signs"] == [said]
 
 
-def test_a_survey_ends_before_any_figure_and_reads_an_axis(files, tmp_path):
+def test_a_report_of_biases_ends_before_any_figure_and_reads_an_axis(files, tmp_path):
     own, _ = files
     lines = [json.loads(line) for line in own.read_text().splitlines()]
     in_frames = tmp_path / "frames.jsonl"
@@ -219,9 +219,9 @@ def test_a_survey_ends_before_any_figure_and_reads_an_axis(files, tmp_path):
     in_frames.write_text("".join(json.dumps(line) + "\n" for line in lines))
     few = {"permutations": 1, "draws": 1}
     with pytest.raises(InputError, match=r"frames at about 25 a second: .*--axis fps=25 reads them so"):
-        tm.survey(in_frames, **few)
-    read = tm.survey(in_frames, axis="fps=30", **few)
-    assert read.rows() == [{**tm.survey(own, **few).rows()[0], "dataset": "frames.jsonl"}]
+        tm.bias(annotations=in_frames, **few)
+    read = tm.bias(annotations=in_frames, axis="fps=30", **few)
+    assert read.rows() == [{**tm.bias(annotations=own, **few).rows()[0], "dataset": "frames.jsonl"}]
 
 
 def test_references_of_zero_length_are_counted(tmp_path):

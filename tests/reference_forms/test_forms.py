@@ -180,7 +180,7 @@ MALFORMED = {
     "predictions": (
         "p.jsonl",
         '{"qid": 1, "query": "x", "vid": "v", "pred_relevant_windows": [[1, 2, 0.5]]}\n',
-        "looks like predictions, expected references",
+        "looks like predictions, expected references; are predictions and annotations swapped?",
     ),
     "text": ("a.txt", "once upon a time\n", ":1: looks like none of the forms of references own, answers,"),
     "an archive": ("a.zip", b"PK\x03\x04abc", "is packed by zip"),

@@ -111,7 +111,7 @@ def test_sentences_have_the_figures(world_survey):
     constant = world_survey.tested.constant.value
     assert f"hits {100 * constant.value:.1f} % of test-ood at IoU > 0.5, more than the " in text
     assert f"the {100 * constant.even_value:.1f} % expected if moments of the same lengths started anywhere" in text
-    assert f"{world_survey.whole.evenness.value.below_even_bits:.2f} bits below an even spread (p < 0.001)" in text
+    assert f"(unevenness {world_survey.whole.evenness.value.below_even_bits:.2f} bits, p < 0.001)" in text
     assert f"carries {world_survey.information.value.bits:.2f} bits of information" in text
     assert f"of train hits {100 * world_survey.tested.constant_of_train.value:.1f} % of test-ood" in text
 
@@ -143,12 +143,12 @@ def test_the_grid_of_moments_is_named(grid_survey, world_survey):
     of_grid, of_world = (dataset["splits"][0]["grid"] for dataset in document["datasets"])
     assert (of_grid, of_world) == ({"step": 5.0, "unit": "seconds", "to_the_end": False}, None)
     text = " ".join(bias.verdict(grid_survey))
-    assert "bits below an even spread on their grid of 5 s (p = " in text
+    assert "Moments are spread unevenly on their grid of 5 s, as if they used only " in text
     assert "started anywhere on their grid of 5 s (p = " in text
     [note] = bias.notes(grid_survey)
     assert note.startswith("moments of test are on a grid of 5 s; in an even spread, all pairs of a start and a later")
     biases, _ = comparison([grid_survey, world_survey])
-    cells = {row[0].text: row[1:] for _, group in biases.groups for row in group}["bits below an even spread"]
+    cells = {row[0].text: row[1:] for _, group in biases.groups for row in group}["unevenness of the locations, bits"]
     assert ["grid of 5 s" in cell.below for cell in cells] == [True, False]
     assert "grid" not in " ".join(bias.verdict(world_survey))
 

@@ -24,8 +24,8 @@ from truemoment.searching.shards import ShardedSearcher, searched_by_ray, shards
 from truemoment.searching.stopping import calibrate, write_calibration
 
 pytest.importorskip("faiss", exc_type=ImportError)
-RANKING = RankingOptions(top=5, apart_s=2.0)
-EXACT = RankingOptions(top=5, apart_s=2.0, exact=True)
+RANKING = RankingOptions(top=5, apart=2.0)
+EXACT = RankingOptions(top=5, apart=2.0, exact=True)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def in_shares(index, ranking, count, videos=None):
     seed=st.integers(0, 2**32 - 1),
     n_videos=st.integers(1, 30),
     ranking=st.builds(
-        RankingOptions, top=st.integers(1, 40), apart_s=st.sampled_from([0.0, 2.0, 30.0]), exact=st.just(True)
+        RankingOptions, top=st.integers(1, 40), apart=st.sampled_from([0.0, 2.0, 30.0]), exact=st.just(True)
     ),
 )
 def test_any_number_of_shares_is_one_index_to_the_bit(index, count, seed, n_videos, ranking):

@@ -68,15 +68,15 @@ def test_the_largest_number_of_videos_ends_a_search_and_is_told(drawn):
 
 def test_a_calibration_is_kept_in_the_index_and_used(drawn):
     vectors = sentences_near(drawn, 4)
-    ranking = RankingOptions(top=5, apart_s=5.0)
+    ranking = RankingOptions(top=5, apart=5.0)
     assert {one.ended_by for one in IndexSearcher(drawn, ranking).find(vectors)} == {"limit"}
     write_calibration(drawn.path, calibrate(drawn, vectors, sentences="drawn"))
     again = Index(drawn.path)
     assert again.settings.calibration.sentences == "drawn"
     assert "rule" in {one.ended_by for one in IndexSearcher(again, ranking).find(vectors)}
-    more = IndexSearcher(again, RankingOptions(top=6, apart_s=5.0))  # it is calibrated for 5 moments
+    more = IndexSearcher(again, RankingOptions(top=6, apart=5.0))  # it is calibrated for 5 moments
     assert (more.calibration, more.most) == (None, 20)
-    exact = IndexSearcher(again, RankingOptions(top=5, apart_s=5.0, exact=True)).find(vectors)
+    exact = IndexSearcher(again, RankingOptions(top=5, apart=5.0, exact=True)).find(vectors)
     assert {(one.ended_by, one.n_videos) for one in exact} == {("all", 30)}
 
 

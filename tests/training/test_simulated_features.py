@@ -43,12 +43,12 @@ def test_a_run_opens_the_features_of_its_dataset(data_dir, tmp_path):
     changes = {"settings.n_clips": 8, "settings.hidden": 8, "settings.layers": 1, "train.epochs": 1, "rows": 8}
     tm.train(
         "tan2d",
-        tmp_path / "run",
+        out=tmp_path / "run",
         dataset="activitynet-captions",
         data_dir=data_dir,
         features="perception:1",
-        tests=["val_1"],
-        changes=changes,
+        test="val_1",
+        set=changes,
     )
     kept = json.loads((tmp_path / "run" / "run.json").read_text())
     assert kept["features_name"] == "perception:1 (8 concepts of activitynet-captions), seed=0"
@@ -67,7 +67,7 @@ def test_a_split_anew_has_the_features_of_its_dataset(data_dir, tmp_path):
     assert run(["resplit", *(str(word) for pair in options.items() for word in pair), "--quiet"]) == 0
     changes = {"settings.n_clips": 8, "settings.hidden": 8, "settings.layers": 1, "train.epochs": 1, "rows": 8}
     folder = tmp_path / "run"
-    tm.train("tan2d", folder, dataset=str(anew), data_dir=data_dir, features="perception:1", changes=changes)
+    tm.train("tan2d", out=folder, dataset=str(anew), data_dir=data_dir, features="perception:1", set=changes)
     kept = json.loads((folder / "run.json").read_text())
     whole = open_features("perception:1", dataset="activitynet-captions", data_dir=data_dir)
     assert (kept["features_name"], kept["made_of"]) == (whole.name, "activitynet-captions")

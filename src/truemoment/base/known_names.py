@@ -4,6 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from types import MappingProxyType
+
+SYNONYMS = MappingProxyType(
+    {
+        "eval": "evaluate",
+        "metrics": "measures",
+        "--metrics": "--measures",
+        "--metric": "--measures",
+        "--measure": "--measures",
+        "--output": "--out",
+        "--gt": "--annotations",
+        "--ground-truth": "--annotations",
+        "--references": "--annotations",
+        "--fps": "--axis",
+    }
+)
+"""What other programs call our commands and options."""
+
+SWAPPED = "are predictions and annotations swapped?"
+"""Hint where one is read as the other."""
 
 
 def one_of_known(name: str, names: Iterable[str]) -> str:

@@ -651,6 +651,15 @@ class Predictions:
     def __len__(self) -> int:
         return len(self.query_id)
 
+    @functools.cached_property
+    def sha256(self) -> str:
+        """Hash of queries, moments and scores, independent of the file."""
+        digest = hashlib.sha256(json.dumps(self.query_id.tolist()).encode())
+        digest.update(self.offsets.astype("<i8").tobytes())
+        for column in (self.start_s, self.end_s, self.score):
+            digest.update(column.astype("<f8").tobytes())
+        return digest.hexdigest()
+
     @property
     def lengths(self) -> Ints:
         """Number of moments per query, (Q,)."""

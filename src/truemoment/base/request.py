@@ -18,10 +18,12 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints, overload
+
+from truemoment.base.known_names import SYNONYMS, nearest
 
 P = ParamSpec("P")
 Q = TypeVar("Q")
@@ -62,6 +64,18 @@ MOST_RESAMPLES = 100_000
 
 def ignore(_: str) -> None:
     """Ignore a message."""
+
+
+@overload
+def several(value: str | Sequence[str] | None) -> tuple[str, ...]: ...
+@overload
+def several(value: AnyFile | Sequence[AnyFile] | None) -> tuple[AnyFile, ...]: ...
+def several(value: AnyFile | Sequence[AnyFile] | None) -> tuple[AnyFile, ...]:
+    """Return a word or file, or some, as a tuple; None is none.
+
+    An option that can be repeated has one value or several in Python: ``split="test"`` or ``split=["val", "test"]``.
+    """
+    return () if value is None else (value,) if isinstance(value, str | os.PathLike) else tuple(value)
 
 
 def option(
@@ -226,12 +240,25 @@ def option_of(field: dataclasses.Field[Any]) -> str:
 
 def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Callable[P, R]:
     """Return the function of the fields of a request, with the docstring of `run` and the help of the fields."""
+    assert isinstance(record, type)  # noqa: S101 - a class, which mypy sees as a function
+    names = [field.name for _, field, _ in fields_of(record)]
+    places = [field.name for field in dataclasses.fields(record) if not field.kw_only]
 
     @functools.wraps(run)
     def function(*args: P.args, **keywords: P.kwargs) -> R:
+        if unknown := next((word for word in keywords if word not in names), None):
+            meant = SYNONYMS.get(f"--{unknown.replace('_', '-')}", "").removeprefix("--")
+            meant = meant if meant in names else nearest(unknown, names) or ""
+            hint = f". Did you mean {meant!r}?" if meant else ""
+            raise TypeError(f"{name}() got an unexpected keyword argument {unknown!r}{hint}")
+        if len(args) > len(places):
+            first = "annotations" if "annotations" in names else next(word for word in names if word not in places)
+            raise TypeError(
+                f"{name}() got {len(args)} arguments without a name, expected {', '.join(places) or 'none'}; the "
+                f"others have one, as in {name}({', '.join([*places, f'{first}=...'])})"
+            )
         return run(record(*args, **keywords))
 
-    assert isinstance(record, type)  # noqa: S101 - a class, which mypy sees as a function
     function.__name__ = function.__qualname__ = name
     arguments = sorted((_parameter(field) for _, field, _ in fields_of(record)), key=lambda parameter: parameter.kind)
     signature = inspect.Signature(arguments, return_annotation=run.__annotations__["return"])

@@ -6,11 +6,11 @@ from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.outputs import show_progress
 from truemoment.cli.parts import Output, PageOutput, Threads
-from truemoment.studies.bias.request import SurveyRequest
+from truemoment.studies.bias.request import BiasRequest
 
 
 @binder.command("bias")
-def command(request: SurveyRequest, _threads: Threads, page: PageOutput, output: Output) -> None:
+def command(request: BiasRequest, _threads: Threads, page: PageOutput, output: Output) -> None:
     """Report the location, verb and duration biases of datasets.
 
     \b

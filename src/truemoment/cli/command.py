@@ -7,26 +7,10 @@ from types import MappingProxyType
 
 import click
 
-from truemoment.base.known_names import nearest
+from truemoment.base.known_names import SYNONYMS, nearest
 
 OWN = "Options"
 """Heading of a command's own options."""
-
-SYNONYMS = MappingProxyType(
-    {
-        "eval": "evaluate",
-        "metrics": "measures",
-        "--metrics": "--measures",
-        "--metric": "--measures",
-        "--measure": "--measures",
-        "--output": "--out",
-        "--gt": "--annotations",
-        "--ground-truth": "--annotations",
-        "--references": "--annotations",
-        "--fps": "--axis",
-    }
-)
-"""Names of our commands and options in other programs."""
 
 ALL_OPTIONS = "truemoment.all_options"
 """Key of a context whose help lists rare options too."""

@@ -191,7 +191,7 @@ def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
     from truemoment.searching.retrieval import search_index
 
     ranking = RankingOptions()
-    moments = search_index(index, encoder.sentences([sentence]), ranking.top, apart_s=ranking.apart_s)[0]
+    moments = search_index(index, encoder.sentences([sentence]), ranking.top, apart_s=ranking.apart)[0]
     results = Pictures(index, in_memory=True).add(with_ranks(index, moments))
     words = ["truemoment", "search", sentence, str(out / INDEX), "--html", str(out / PAGE)]
     return html.page(reports.report(sentence, results, index), command=shlex.join(words))

@@ -16,9 +16,11 @@ from truemoment.base.request import In, Out, Request, Resumed, argument, number,
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.outputs import say, status_line
-from truemoment.cli.parts import Learning, Output, PageOutput, Workers
+from truemoment.cli.parts import Output, PageOutput
 from truemoment.cli.threads import threads_of_workers
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, trial_lines
+from truemoment.learning.training.request import Learning
+from truemoment.studies.request import Workers
 
 if TYPE_CHECKING:
     from truemoment.learning.training.mixture_grid import MixtureGrid

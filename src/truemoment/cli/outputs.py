@@ -130,11 +130,6 @@ def progress_bar(what: str, unit: str, *, show: bool) -> Callable[[Iterable[T]],
     return track
 
 
-def source_file(source: str | None) -> Path | None:
-    """Return the file or folder that a source of features names, if it names one."""
-    return Path(source) if source and os.path.exists(source) else None  # noqa: PTH110 - as in NamedFile.read
-
-
 def say(line: str, *, err: bool = False) -> None:
     """Print a line on standard output or error, perhaps after a blank one; a name in it begins no other line."""
     if line.startswith("\n"):

@@ -1,18 +1,14 @@
-"""Parts of requests that only commands have: where results go, the page, processes, threads."""
+"""Parts of requests that only commands have: where results go, the page, threads."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from truemoment.base.request import In, InDataset, Out, OutFolder, Request, number, option
-from truemoment.cli.outputs import STANDARD_OUTPUT, refuse_page, source_file
-from truemoment.studies.request import data_dir, dataset
-
-if TYPE_CHECKING:
-    from truemoment.data.datasets.source import AnnotationSource
+from truemoment.base.request import Out, OutFolder, Request, number, option
+from truemoment.cli.outputs import STANDARD_OUTPUT, refuse_page
 
 
 def full() -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -90,46 +86,3 @@ class ModelThreads(Threads):
     threads: int | None = number(
         "Number of threads of this process. [default: OMP_NUM_THREADS, or 1]", None, 1, 1024, rare=True
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Workers(Request):
-    """Who does the work: this machine or a cluster, and the number of processes."""
-
-    HEADING = "Workers"
-
-    engine: Literal["local", "ray"] = option(
-        "This machine, or a Ray cluster (environment variable RAY_ADDRESS).", "local", rare=True
-    )
-    workers: int | None = number(
-        "Number of worker processes. [default: 1; on a Ray cluster, all cores]", None, 1, 10_000
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Learning(Request):
-    """What a recipe is trained on, and what is changed in it."""
-
-    HEADING = "Data and recipe"
-
-    dataset: InDataset[str | None] = dataset()
-    annotations: In[Path | None] = option("File of your own annotations, in place of --dataset.", metavar="FILE")
-    data_dir: Path | None = data_dir()
-    features: In[str | None] = option(
-        "FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades and ActivityNet.", metavar="SOURCE"
-    )
-    tests: tuple[str, ...] = option(
-        "Split to predict. [default: every test split]", (), name="--test", metavar="NAME", rare=True
-    )
-    changes: tuple[str, ...] = option("Change the recipe, e.g. train.epochs=3.", (), name="--set", metavar="KEY=VALUE")
-
-    @property
-    def source(self) -> AnnotationSource:
-        """The annotations."""
-        from truemoment.data.datasets.source import AnnotationSource
-
-        return AnnotationSource(self.dataset, self.annotations, None, self.data_dir)
-
-    def files(self) -> list[Path | None]:
-        """Return the files that are read."""
-        return [*self.source.files(), source_file(self.features)]

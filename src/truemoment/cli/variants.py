@@ -11,7 +11,8 @@ from truemoment.base.request import Out, Request, argument, option, seed
 from truemoment.cli import binder
 from truemoment.cli.delivery import suggest
 from truemoment.cli.outputs import refuse_files, say, status_line
-from truemoment.cli.parts import Learning, ModelThreads, Output
+from truemoment.cli.parts import ModelThreads, Output
+from truemoment.learning.training.request import Learning
 
 NMS = "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99"
 

@@ -1,32 +1,36 @@
 """Predictions and annotations as Python programs have them, without files.
 
-A table is a list of dictionaries, a dictionary of columns, or a table of pandas, polars or Arrow; its columns have the
-names that CSV files have (:mod:`truemoment.data.formats.table`), and ``moments`` may replace start and end. Moments
-by query are a dictionary of their lists, or one list or array a query in the order of the annotations.
+A table is a list of dictionaries, a dictionary of columns, or a table of pandas, polars or Arrow. It is read as a CSV
+file of the same columns is; besides, ``moments`` may replace start and end, a missing video is named as its query, and
+a sentence may be missing. Moments by query are a dictionary of their lists, or one list or array a query in the order
+of the annotations. Errors name the argument, the row, counted from 0, and the field.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from truemoment.base.errors import InputError, MatchError, UsageError
-from truemoment.base.known_names import one_of_known
+from truemoment.base.known_names import SWAPPED, one_of_known
 from truemoment.base.records import Annotations, Predictions
 from truemoment.data.answers.reading import Reading
-from truemoment.data.datasets.base import numbered
+from truemoment.data.datasets.entries import ReferenceEntry, as_annotations
+from truemoment.data.fields import Column, FieldMap
 from truemoment.data.formats import match_rows
 from truemoment.data.formats.base import PredictionRows
 from truemoment.data.formats.matching import MatchReport
 from truemoment.data.formats.prediction_files import PredictionOptions
-from truemoment.data.formats.rows import FileRow, as_columns
+from truemoment.data.formats.rows import FileRow, as_columns, require_query
 from truemoment.data.formats.table import HEADINGS, Headings
+from truemoment.data.references import AS_STATED, ReferenceOptions, with_given_durations
+from truemoment.data.references.records import NO_REFERENCES, USUAL, Record, columns_of, entries_of
 
 Moment = tuple[float, ...]
 """(start_s, end_s), or (start_s, end_s, score)."""
@@ -34,22 +38,41 @@ Moment = tuple[float, ...]
 PREDICTED: Headings = {**HEADINGS, "moments": ("moments", "pred_relevant_windows")}
 """Names of the columns of predictions by what they mean."""
 
-ANNOTATED: Headings = {
-    **{name: names for name, names in HEADINGS.items() if name != "score"},
-    "duration_s": ("duration_s", "duration"),
-    "annotator": ("annotator",),
-    "moments": ("moments", "relevant_windows"),
-}
-"""Names of the columns of annotations by what they mean."""
+WINDOWS = "relevant_windows"
+"""Column of references in QVHighlights' form."""
 
-NAMES = {"predictions": Path("predictions"), "annotations": Path("annotations")}
-"""What errors call the values, as they call files."""
+ORDER = "expected predictions first: (predictions, annotations=...)"
+
+
+class ValueTable(NamedTuple):
+    """The columns of a table, and its rows with values as JSON has them."""
+
+    columns: list[str]
+    rows: list[dict[str, Any]]
+
+
+def several_values(value: Any) -> list[Any]:  # noqa: ANN401
+    """Return the values of a list of files, records or tables; another value is one.
+
+    A list of dictionaries is one table, and a list of lists has the moments of one query each.
+    """
+    if isinstance(value, list | tuple) and value and all(map(_is_whole, value)):
+        return list(value)
+    return [value]
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, str | Path | Annotations | Predictions) or _rows_of_frame(value) is not None
+
+
+# ---------------------------------------------------------------------------------------------- predictions
 
 
 def predictions_of(
     value: Any,  # noqa: ANN401
     annotations: Annotations,
     options: PredictionOptions,
+    argument: str = "predictions",
 ) -> tuple[Predictions, MatchReport]:
     """Return predictions, and how they match the queries of the annotations; options are those of files.
 
@@ -61,53 +84,94 @@ def predictions_of(
         If a row is malformed, or belongs to no query.
     """
     if isinstance(value, Annotations):
-        raise UsageError("got annotations as predictions, expected predictions first: (predictions, annotations=...)")
-    rows = as_columns(NAMES["predictions"], list(_prediction_rows(value, annotations)), format="native")
-    if not isinstance(rows, PredictionRows):
-        raise UsageError("got answers in words, expected moments; files of answers in words are read by their path")
-    rows = replace(rows, axis=(options.reading or Reading()).on)
-    predictions, report = match_rows(
-        rows, "no file", annotations, on_unknown=options.on_unknown, on_negative=options.on_negative
-    )
+        raise UsageError(f"{argument}: got annotations, {ORDER}")
+    with _rows_named(argument):
+        rows = _prediction_rows(value, annotations, argument)
+        if not isinstance(rows, PredictionRows):
+            raise UsageError("got answers in words, expected moments; files of answers in words are read by their path")
+        rows = replace(rows, axis=(options.reading or Reading()).on)
+        try:
+            predictions, report = match_rows(
+                rows, "no file", annotations, on_unknown=options.on_unknown, on_negative=options.on_negative
+            )
+        except MatchError as error:
+            if not _states_durations(value):
+                raise
+            raise MatchError(error.problem, path=error.path, line=error.line, field=error.field, hint=SWAPPED) from None
     return predictions, replace(report, format="record")
 
 
-def _prediction_rows(value: Any, annotations: Annotations) -> Iterator[FileRow]:  # noqa: ANN401
-    table = _table(value, PREDICTED)
+def _states_durations(value: Any) -> bool:  # noqa: ANN401
+    """Whether a table has durations, which those of references have and those of predictions rarely do."""
+    table = _table(value, set(USUAL["duration_s"]), "")
+    return table is not None and any(name.lower() in USUAL["duration_s"] for name in table.columns)
+
+
+def _prediction_rows(value: Any, annotations: Annotations, argument: str) -> Any:  # noqa: ANN401
+    table = _table(value, {name for names in PREDICTED.values() for name in names} | {WINDOWS}, argument)
     if table is not None:
-        yield from _rows_by_query(table)
-    elif isinstance(value, Mapping):
-        for query_id, moments in value.items():
-            yield FileRow(str(query_id), moments=_moments(moments, f"query {query_id!r}", "predictions"))
+        return _rows_by_query(table, argument)
+    if isinstance(value, Mapping):
+        lists = {str(query_id): moments for query_id, moments in value.items()}
     else:
-        ids = annotations.queries.query_id.tolist()
-        lists = _lists(value, "predictions")
-        if len(lists) != len(ids):
+        ids, given = annotations.queries.query_id.tolist(), _lists(value, argument)
+        if len(given) != len(ids):
             raise MatchError(
-                f"predictions: got {len(lists):,} lists of moments, expected one a query, {len(ids):,} in the order of "
+                f"{argument}: got {len(given):,} lists of moments, expected one a query, {len(ids):,} in the order of "
                 "the annotations; a dictionary names their queries"
             )
-        for query_id, moments in zip(ids, lists, strict=True):
-            yield FileRow(query_id, moments=_moments(moments, f"query {query_id!r}", "predictions"))
+        lists = dict(zip(ids, given, strict=True))
+    rows = [FileRow(query_id, moments=_moments(moments, argument, query_id)) for query_id, moments in lists.items()]
+    return as_columns(Path(argument), rows, format="native")
 
 
-def _rows_by_query(table: Sequence[Mapping[str, Any]]) -> list[FileRow]:
+def _rows_by_query(table: ValueTable, argument: str) -> Any:  # noqa: ANN401
     """Return a row a query; rows with a start and an end are moments of the query that they name."""
+    meaning = {name: key for key, names in PREDICTED.items() for name in names}
+    columns: dict[str, str] = {}
+    for name in table.columns:
+        if key := meaning.get(name.strip().lower()):
+            if key in columns:
+                raise InputError(f"got columns {columns[key]} and {name}, expected one of them", path=argument)
+            columns[key] = name
+    if "moments" not in columns and not {"start", "end"} <= columns.keys():
+        if WINDOWS in table.columns:
+            raise UsageError(f"{argument}: got references (column {WINDOWS}), {ORDER}")
+        missing = "start_s" if "start" not in columns else "end_s"
+        names = [name for key in ("start", "end", "moments") for name in PREDICTED[key]]
+        hint = one_of_known(next((name for name in table.columns if name.lower() not in meaning), ""), names)
+        problem = f"is missing: got {', '.join(table.columns) or 'no columns'}; expected {hint}"
+        raise InputError(problem, path=argument, field=missing)
+    lines: dict[tuple[str | None, str | None, str | None], int] = {}
     by_query: dict[tuple[str | None, str | None, str | None], list[Moment]] = {}
-    for number, entry in enumerate(table):
-        row = _meanings(entry, PREDICTED, number, "predictions")
+    moment_lines: dict[tuple[str | None, str | None, str | None], list[int]] = {}
+    for line, values in enumerate(table.rows):
+        row = {key: values.get(name) for key, name in columns.items()}
         key = _text(row.get("query_id")), _text(row.get("video_id")), _text(row.get("sentence"))
-        if key[0] is None and None in key[1:]:
-            raise _fault(number, "query_id", "is missing, expected it or video_id and sentence", "predictions")
-        by_query.setdefault(key, []).extend(_moments_of_row(row, number, "predictions"))
-    return [FileRow(*key, moments=moments) for key, moments in by_query.items()]
+        require_query(Path(argument), line, *key)
+        lines.setdefault(key, line)
+        if "moments" in row:
+            moments = _moments(row["moments"], argument, None, line)
+        else:
+            names = [name for name in ("start", "end", "score") if name in row]
+            moments = [tuple(_number(row[name], argument, line, columns[name]) for name in names)]
+        by_query.setdefault(key, []).extend(moments)
+        moment_lines.setdefault(key, []).extend([line] * len(moments))
+    rows = [FileRow(*key, moments=moments, line=lines[key]) for key, moments in by_query.items()]
+    of_moments = [line for key in by_query for line in moment_lines[key]]
+    return as_columns(Path(argument), rows, format="native", moment_line=of_moments)
 
 
-def annotations_of(value: Any) -> Annotations:  # noqa: ANN401
-    """Return annotations.
+# ---------------------------------------------------------------------------------------------- annotations
 
-    A query without an id is named ``VIDEO#K``, a missing video as the query, a missing sentence is "", and a missing
-    duration is unknown.
+
+def annotations_of(
+    value: Any,  # noqa: ANN401
+    split: str | None = None,
+    how: ReferenceOptions = AS_STATED,
+    argument: str = "annotations",
+) -> Annotations:
+    """Return annotations: the queries of `split` and those without one, or all.
 
     Raises
     ------
@@ -116,92 +180,109 @@ def annotations_of(value: Any) -> Annotations:  # noqa: ANN401
     InputError
         If a row is malformed.
     """
+    entries = reference_entries(value, how, argument)
+    with _rows_named(argument):
+        return replace(as_annotations(Path(argument), entries, split), dataset="own")
+
+
+def reference_entries(
+    value: Any,  # noqa: ANN401
+    how: ReferenceOptions = AS_STATED,
+    argument: str = "annotations",
+) -> list[ReferenceEntry]:
+    """Return the queries of a value that is no record (errors: :func:`annotations_of`)."""
     if isinstance(value, Predictions):
-        raise UsageError("got predictions as annotations, expected predictions first: (predictions, annotations=...)")
-    table = _table(value, ANNOTATED)
+        raise UsageError(f"{argument}: got predictions, {ORDER}")
+    table = _table(value, {name for names in USUAL.values() for name in names} | {WINDOWS}, argument)
     if table is None:
-        lists = value if isinstance(value, Mapping) else dict(enumerate(_lists(value, "annotations")))
-        table = [{"query_id": query_id, "moments": moments} for query_id, moments in lists.items()]
-    rows = [_meanings(entry, ANNOTATED, number, "annotations") for number, entry in enumerate(table)]
-    if not rows:
-        raise InputError("has no queries", path=NAMES["annotations"])
-    moments = []
-    for number, row in enumerate(rows):
-        if _text(row.get("query_id")) is None and _text(row.get("video_id")) is None:
-            raise _fault(number, "query_id", "is missing, expected it or video_id and sentence", "annotations")
-        moments.append(_moments_of_row(row, number, "annotations") or [(math.nan, math.nan)])
-    queries = [_text(row.get("query_id")) for row in rows]
-    if None in queries:
-        queries = _ids_of(rows)
-    by_query: dict[str | None, list[tuple[Any, ...]]] = {}  # rows of a query need not be adjacent
-    for number, (query_id, row) in enumerate(zip(queries, rows, strict=True)):
-        video_id, sentence = _text(row.get("video_id")) or query_id, _text(row.get("sentence")) or ""
-        duration_s, annotator = _number(row.get("duration_s"), number, "duration_s"), _text(row.get("annotator")) or ""
-        by_query.setdefault(query_id, []).extend(
-            (query_id, video_id, duration_s, sentence, *moment[:2], annotator) for moment in moments[number]
-        )
-    return Annotations.from_rows(chain.from_iterable(by_query.values()))
+        lists = value if isinstance(value, Mapping) else dict(enumerate(_lists(value, argument)))
+        moments = {str(query_id): _moments(of_query, argument, str(query_id)) for query_id, of_query in lists.items()}
+        entries = [
+            ReferenceEntry(query_id, "", [(moment[0], moment[1]) for moment in of_query], query_id=query_id)
+            for query_id, of_query in moments.items()
+        ]
+    else:
+        entries = _entries_of_table(table, how, argument)
+    return with_given_durations(Path(argument), entries, how)
 
 
-def _ids_of(rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    """Return ``VIDEO#K`` for each row; rows with one video and sentence are moments of one query."""
-    pairs = [(_text(row.get("video_id")) or "", _text(row.get("sentence")) or "") for row in rows]
-    distinct = list(dict.fromkeys(pairs))
-    ids = dict(zip(distinct, numbered(video for video, _ in distinct), strict=True))
-    return [ids[pair] for pair in pairs]
+def _entries_of_table(table: ValueTable, how: ReferenceOptions, argument: str) -> list[ReferenceEntry]:
+    for name in table.columns if how.fields is None else ():
+        if name.lower() in NO_REFERENCES or name.lower().startswith("pred"):
+            raise UsageError(f"{argument}: got predictions (column {name}), {ORDER}")
+    fields, path = how.fields, Path(argument)
+    if fields is None and WINDOWS in table.columns:
+        fields = FieldMap({"moments": Column(WINDOWS)})
+    mapped = {} if fields is None else {field: column.name for field, column in fields.columns.items()}
+    usual = {
+        field: mapped.get(field) or next((name for name in table.columns if name.strip().lower() in USUAL[field]), None)
+        for field in ("query_id", "video_id", "sentence")
+    }
+    columns = list(table.columns)
+    if usual["video_id"] is None and usual["query_id"] is not None:
+        columns.append("video_id")
+        for row in table.rows:
+            row["video_id"] = row.get(usual["query_id"])
+    if usual["sentence"] is None:
+        columns.append("sentence")
+        for row in table.rows:
+            row["sentence"] = ""
+    records = [Record(line, line, row) for line, row in enumerate(table.rows)]
+    with _rows_named(argument):
+        return entries_of(records, columns_of(columns, fields, path, None), path)
 
 
-def _table(value: Any, headings: Headings) -> list[Mapping[str, Any]] | None:  # noqa: ANN401
-    """Return the rows of a table; None if the value is none."""
-    if hasattr(value, "to_pylist"):  # Arrow
-        return list(value.to_pylist())
-    if hasattr(value, "to_dicts"):  # polars
-        return list(value.to_dicts())
-    if hasattr(value, "to_dict") and hasattr(value, "columns"):  # pandas
-        return list(value.to_dict("records"))
-    known = {name for names in headings.values() for name in names}
-    if isinstance(value, Mapping) and known & {str(name).lower() for name in value}:
-        lengths = {name: len(column) for name, column in value.items()}
-        if len(set(lengths.values())) > 1:
-            raise InputError(f"got columns of {lengths} values, expected as many in each", field="columns")
-        return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
-    if isinstance(value, Sequence) and not isinstance(value, str) and value and isinstance(value[0], Mapping):
-        return list(value)
+# --------------------------------------------------------------------------------------------------- shapes
+
+
+def _rows_of_frame(value: Any) -> Any:  # noqa: ANN401
+    """Return what makes the rows of a table of Arrow, polars or pandas; None for another value."""
+    if hasattr(value, "to_pylist") and hasattr(value, "column_names"):
+        return value.to_pylist
+    if hasattr(value, "to_dicts"):
+        return value.to_dicts
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):
+        return lambda: value.to_dict("records")
     return None
 
 
-def _meanings(entry: Any, headings: Headings, number: int, what: str) -> dict[str, Any]:  # noqa: ANN401
-    """Return the values of a row by what they mean."""
-    if not isinstance(entry, Mapping):
-        raise _fault(number, "row", f"got {type(entry).__name__}, expected a dictionary as the other rows", what)
-    meaning = {name: key for key, names in headings.items() for name in names}
-    row = {meaning[name.lower()]: value for name, value in entry.items() if str(name).lower() in meaning}
-    if "moments" not in row and not {"start", "end"} <= set(row):
-        names = [name for key in ("start", "end", "moments") for name in headings[key]]
-        missing = "start_s" if "start" not in row else "end_s"
-        got = ", ".join(map(str, entry)) or "nothing"
-        hint = one_of_known(next((str(name) for name in entry if str(name).lower() not in meaning), ""), names)
-        raise _fault(number, missing, f"is missing: got {got}; expected {hint}", what)
-    return row
+def _table(value: Any, known: set[str], argument: str) -> ValueTable | None:  # noqa: ANN401
+    """Return a table, whose columns may have the known names; None if the value is none."""
+    if (rows_of_frame := _rows_of_frame(value)) is not None:
+        rows = rows_of_frame()
+        columns = list(map(str, value.column_names if hasattr(value, "column_names") else value.columns))
+    elif isinstance(value, Mapping) and known & {str(name).lower() for name in value}:
+        columns = list(map(str, value))
+        for name, column in value.items():
+            if isinstance(column, str) or not hasattr(column, "__len__"):
+                problem = f"got {str(column)[:40]!r}, expected a column (a list of values); a row alone is [row]"
+                raise InputError(problem, path=argument, field=str(name))
+        lengths = {name: len(column) for name, column in value.items()}
+        if len(set(lengths.values())) > 1:
+            raise InputError(f"got columns of {lengths} values, expected as many in each", path=argument)
+        rows = [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
+    elif isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
+        rows = list(value)
+        for line, row in enumerate(rows):
+            if not isinstance(row, Mapping):
+                problem = f"got {type(row).__name__}, expected a dictionary as the other rows"
+                raise InputError(problem, path=f"{argument}, row {line}")
+        columns = list(dict.fromkeys(str(name) for row in rows for name in row))
+    else:
+        return None
+    return ValueTable(columns, [{str(name): _plain(cell) for name, cell in row.items()} for row in rows])
 
 
-def _moments_of_row(row: Mapping[str, Any], number: int, what: str) -> list[Moment]:
-    if "moments" in row:
-        return _moments(row["moments"], f"row {number}", what)
-    values = [_number(row[name], number, name) for name in ("start", "end", "score") if name in row]
-    return [] if what == "annotations" and all(map(math.isnan, values)) else [tuple(values)]
-
-
-def _lists(value: Any, what: str) -> list[Any]:  # noqa: ANN401
+def _lists(value: Any, argument: str) -> list[Any]:  # noqa: ANN401
     if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str | bytes):
         return list(value)
     raise UsageError(
-        f"{what}: got {type(value).__name__}, expected a path, a record, a table (list of dictionaries, dictionary of "
-        "columns, pandas, polars, Arrow), a dictionary of moments by query, or an array"
+        f"{argument}: got {type(value).__name__}, expected a path, a record, a table (list of dictionaries, dictionary "
+        "of columns, pandas, polars, Arrow), a dictionary of moments by query, or an array"
     )
 
 
-def _moments(value: Any, place: str, what: str) -> list[Moment]:  # noqa: ANN401
+def _moments(value: Any, argument: str, query_id: str | None, line: int | None = None) -> list[Moment]:  # noqa: ANN401
     """Return moments: None and an empty list are none, and one moment need not be in a list."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return []
@@ -213,25 +294,42 @@ def _moments(value: Any, place: str, what: str) -> list[Moment]:  # noqa: ANN401
         return []
     array = array[None] if array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] not in (2, 3):
-        raise InputError(
-            f"{place}: got {str(value)[:60]}, expected moments (start_s, end_s) or (start_s, end_s, score)",
-            path=NAMES[what],
-            field="moments",
-        )
+        place = argument if query_id is None else f"{argument}, query {query_id!r}"
+        problem = f"got {str(value)[:60]}, expected moments (start_s, end_s) or (start_s, end_s, score)"
+        raise InputError(problem, path=place, line=line, field="moments")
     return [tuple(moment) for moment in array.tolist()]
 
 
-def _text(value: Any) -> str | None:  # noqa: ANN401
+def _plain(cell: Any) -> Any:  # noqa: ANN401
+    """Return a cell as JSON has it: None where a table has no value, and lists for arrays."""
+    if isinstance(cell, np.ndarray | np.generic):
+        cell = cell.tolist()
+    if isinstance(cell, list | tuple):
+        return [_plain(item) for item in cell]
+    missing = type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and math.isnan(cell))
+    return None if missing else cell
+
+
+def _text(value: object) -> str | None:
     """Return a text or number as text; None where a table has no value."""
-    return None if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
+    return None if value is None or value == "" else str(value)
 
 
-def _number(value: Any, number: int, field: str) -> float:  # noqa: ANN401
+def _number(value: Any, argument: str, line: int, field: str) -> float:  # noqa: ANN401
     try:
-        return math.nan if value is None else float(value)
+        return float(value)
     except (TypeError, ValueError):
-        raise InputError(f"row {number}: got {str(value)[:40]!r}, expected a number", field=field) from None
+        problem = f"got {'no value' if value is None else repr(str(value)[:40])}, expected a number"
+        raise InputError(problem, path=argument, line=line, field=field) from None
 
 
-def _fault(number: int, field: str, problem: str, what: str) -> InputError:
-    return InputError(f"row {number}: {problem}", path=NAMES[what], field=field)
+@contextmanager
+def _rows_named(argument: str) -> Iterator[None]:
+    """Name the row of an error, which readers of files call a line."""
+    try:
+        yield
+    except InputError as error:
+        if error.line is None:
+            raise
+        place = f"{argument}, row {error.line}"
+        raise type(error)(error.problem, path=place, field=error.field, hint=error.hint) from None

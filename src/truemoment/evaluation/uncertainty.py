@@ -38,7 +38,7 @@ ROUNDING = 1e-12
 """Figures (fractions) this close are equal: sums in float64 leave no more between equal ones."""
 
 FEW_DIFFERING = 10
-"""Systems that differ on fewer videos do not show what a split resolves."""
+"""Systems that differ on fewer videos do not show which differences can be detected on a split."""
 
 NO_WEIGHT = 1e-9
 """A sum of weights below this counts as 0: weights are counts, or means of counts over a few runs."""

@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from truemoment.base.boundary.documents import json_text
+from truemoment.base.boundary.files import write_text
+from truemoment.base.boundary.own_path import AnyPath, any_path
+from truemoment.base.boundary.text import printable
+from truemoment.base.errors import UsageError
 from truemoment.report.model import Report
 
 if TYPE_CHECKING:
@@ -17,8 +21,8 @@ if TYPE_CHECKING:
 class Result(ABC):
     """A result that reports itself.
 
-    ``print(result)`` shows what the command line prints, a notebook shows the report with its figures, and
-    :meth:`table` gives the main figures as numbers.
+    ``print(result)`` shows what the command line prints, a notebook shows the report with its figures,
+    ``result.save("report.html")`` writes the page, and :meth:`to_pandas` returns the main figures as numbers.
     """
 
     @abstractmethod
@@ -48,6 +52,24 @@ class Result(ABC):
         from truemoment.report.render import html  # noqa: PLC0415 - it loads matplotlib
 
         return html.fragment(self.report())
+
+    def save(self, path: AnyPath | str) -> None:
+        """Write the result to a file, by the ending of its name, complete or not at all.
+
+        ``.html`` is the page of the report, ``.json`` the document, ``.md`` and ``.tex`` the tables.
+        """
+        from truemoment.report.render import latex, markdown  # noqa: PLC0415 - loaded when something is written
+
+        texts = {
+            ".html": self.to_html,
+            ".json": lambda: json_text(self.document()),
+            ".md": lambda: "\n".join(markdown.lines(self.report())) + "\n",
+            ".tex": lambda: "\n".join(latex.lines(self.report())) + "\n",
+        }
+        file = any_path(path)
+        if (text := texts.get(file.suffix.lower())) is None:
+            raise UsageError(f"save: got {printable(str(path))}, expected a name that ends in {', '.join(texts)}")
+        write_text(file, text())
 
     def to_json(self) -> str:
         """Return the document as JSON text."""

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truemoment.base.errors import UsageError
-from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, Out, OutFolder, Request, argument, number, option, seed
-from truemoment.studies.request import Data
+from truemoment.base.request import (
+    MOST_RESAMPLES,
+    AnyFile,
+    In,
+    Out,
+    OutFolder,
+    Request,
+    argument,
+    number,
+    option,
+    seed,
+    several,
+)
+from truemoment.studies.request import Data, Workers, path_of
 
 if TYPE_CHECKING:
     from truemoment.searching.building import IndexReport
@@ -49,7 +61,7 @@ class VideoIndexing(EmbeddingModel):
 
     HEADING = "Video without an index"
 
-    index_path: Path | None = option("Folder of its index. [default: beside it]", name="--index", metavar="DIR")
+    index: AnyFile | None = option("Folder of its index. [default: beside it]", metavar="DIR")
     fps: float | None = option(f"Frames per second to embed. [default: {DEFAULT_FPS:g}]", metavar="F")
     partial: bool = option("Index the readable part of a damaged or truncated video.", False, rare=True)
 
@@ -73,8 +85,9 @@ class VideoIndexing(EmbeddingModel):
         """Return what is searched (parameters: :class:`~truemoment.searching.session.SearchTarget`)."""
         from truemoment.searching.session import SearchTarget
 
-        index = self.index_path
-        return SearchTarget(path, self.encoder, index, partial=self.partial, note=note, make_index=make_index)
+        return SearchTarget(
+            path, self.encoder, path_of(self.index), partial=self.partial, note=note, make_index=make_index
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +95,7 @@ class RankingOptions(Request):
     """How moments are ranked and selected."""
 
     top: int = number("Number of moments.", 5, 1, 10_000, metavar="K")
-    apart_s: float = option("Minimum time between two moments, seconds.", APART_S, name="--apart", metavar="S")
+    apart: float = option("Minimum time between two moments, seconds.", APART_S, metavar="S")
     exact: bool = option("Score all videos exactly.", False)
     candidates: int | None = number(
         "Number of videos that are scored exactly, after a first stage over all. [default: 20; of a calibrated index "
@@ -101,7 +114,7 @@ class RankingOptions(Request):
 
     def check(self) -> None:
         """Refuse times that no video has, and options of a first stage where all videos are scored."""
-        refuse_seconds("--apart", self.apart_s)
+        refuse_seconds("--apart", self.apart)
         for name, value in (("--candidates", self.candidates), ("--per-video", self.per_video)):
             if self.exact and value is not None:
                 raise UsageError(f"got --exact and {name}, expected one of them")
@@ -227,12 +240,13 @@ class ChunkSearch(SplitTarget):
         return SWEPT if self.measures is None else parse_measures(self.measures)
 
 
-@dataclass(frozen=True, kw_only=True)
-class IndexRequest(EmbeddingModel):
+@dataclass(frozen=True)
+class IndexRequest(EmbeddingModel, Workers):
     """Videos that are indexed, and how."""
 
-    videos: tuple[Path, ...] = argument(metavar="VIDEO...")
-    out: OutFolder[Path | None] = option(
+    videos: tuple[Path, ...] | AnyFile | Sequence[AnyFile] = argument(metavar="VIDEO...")
+    _: KW_ONLY
+    out: OutFolder[AnyFile | None] = option(
         "Folder of the index. [default: VIDEO.index]", name="-o --out", metavar="INDEX"
     )
     fps: float | None = option(f"Frames per second to embed. [default: {DEFAULT_FPS:g}]", metavar="F")
@@ -248,22 +262,27 @@ class IndexRequest(EmbeddingModel):
 
     def check(self) -> None:
         """Refuse several videos without a folder, and frame rates that no video has."""
-        if self.out is None and len(self.videos) > 1:
-            raise UsageError(f"got {len(self.videos)} videos, expected -o INDEX: where does their index go?")
+        if self.out is None and len(self.paths) > 1:
+            raise UsageError(f"got {len(self.paths)} videos, expected -o INDEX: where does their index go?")
         _ = self.encoder
 
     def inputs(self) -> list[Path]:
         """Return the videos and the index."""
         from truemoment.searching.writing import list_videos
 
-        return [self.folder, *list_videos(self.videos)]
+        return [self.folder, *list_videos(self.paths)]
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Files and folders of videos."""
+        return tuple(map(Path, several(self.videos)))
 
     @property
     def folder(self) -> Path:
         """Folder of the index."""
         from truemoment.searching.encoder_options import index_of
 
-        return self.out or index_of(self.videos[0])
+        return index_of(self.paths[0]) if self.out is None else Path(self.out)
 
     @property
     def encoder(self) -> EncoderOptions:

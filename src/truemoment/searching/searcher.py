@@ -84,14 +84,14 @@ class IndexSearcher:
                 stage,
                 ranking.top,
                 most=self.most,
-                apart_s=ranking.apart_s,
+                apart_s=ranking.apart,
                 around=around,
             )
         by_sentence = search_index(
             self.index,
             vectors,
             ranking.top,
-            apart_s=ranking.apart_s,
+            apart_s=ranking.apart,
             candidates=self.most if self.has_stages else None,
             videos=self.videos,
             first_stage=self.first_stage() if self.has_stages else None,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import MOST_RESAMPLES, AnyFile, In, InDataset, Out, Request, ignore, number, option, seed
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from truemoment.base.boundary.caching import Cache
     from truemoment.base.records import Annotations, Predictions
     from truemoment.data.datasets.source import AnnotationSource
+    from truemoment.data.formats import Reader
     from truemoment.data.formats.matching import MatchReport
     from truemoment.data.formats.prediction_files import PredictionOptions
     from truemoment.data.references import ReferenceOptions
@@ -148,7 +149,8 @@ class Data(Request):
 
     def check(self) -> None:
         """Make annotations of a Python value that is no file."""
-        object.__setattr__(self, "annotations", annotations_of(self.annotations))
+        how = self.how_references if isinstance(self, ReadingAnnotations) else None
+        object.__setattr__(self, "annotations", annotations_of(self.annotations, "annotations", self.split, how))
 
     @property
     def source(self) -> AnnotationSource:
@@ -282,11 +284,23 @@ class ReadingPredictions(Request):
 
         if is_file(predictions):
             return self.how.read(Path(predictions), annotations, progress=progress)
-        if not isinstance(predictions, Predictions):
+        value, name = predictions if isinstance(predictions, NamedValue) else (predictions, "predictions")
+        if not isinstance(value, Predictions):
             from truemoment.data.python_values import predictions_of
 
-            return predictions_of(predictions, annotations, self.how)
-        return predictions, report_of_record(predictions, annotations)
+            return predictions_of(value, annotations, self.how, name)
+        return value, report_of_record(value, annotations)
+
+    def settled(self, on_warning: Callable[[str], None]) -> Reader:
+        """Return a reader of files and values that refuses times of an improbable unit."""
+
+        def read(path: AnyPredictions, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
+            predictions, match = self.read(path, annotations, progress=progress)
+            name = path.name if isinstance(path, NamedValue) else path if is_file(path) else "predictions"
+            self.how.refuse_units(match, name, on_warning)
+            return predictions, match
+
+        return read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,7 +349,7 @@ class FittedOn(Request):
 
     def check(self) -> None:
         """Make annotations of a Python value that is no file."""
-        object.__setattr__(self, "fit_annotations", annotations_of(self.fit_annotations))
+        object.__setattr__(self, "fit_annotations", annotations_of(self.fit_annotations, "fit_annotations"))
 
     def training(self, origin: AnnotationSource | Annotations, reference: Annotations) -> Annotations | None:
         """Read the annotations on which floors are fitted, if any. `reference` are the annotations under test."""
@@ -368,9 +382,42 @@ class Fitting(FittedOn, NoCache):
     """Annotations on which floors are fitted, and their cache."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Workers(Request):
+    """Who does the work: this machine or a cluster, and the number of processes."""
+
+    HEADING = "Workers"
+
+    engine: Literal["local", "ray"] = option(
+        "This machine, or a Ray cluster (environment variable RAY_ADDRESS).", "local", rare=True
+    )
+    workers: int | None = number(
+        "Number of worker processes. [default: 1; on a Ray cluster, all cores]", None, 1, 10_000
+    )
+
+
 def is_file(value: object) -> TypeGuard[str | os.PathLike[str]]:
     """Return whether a value names a file or folder."""
     return isinstance(value, str | os.PathLike)
+
+
+class NamedValue(NamedTuple):
+    """Predictions that are no file, and what messages and reports call them."""
+
+    value: Any
+    name: str
+
+
+def named_value(value: Any, name: str) -> Path | NamedValue:  # noqa: ANN401 - any value
+    """Return the path of a file, or another value with its name."""
+    return Path(value) if is_file(value) else NamedValue(value, name)
+
+
+def source_of_predictions(value: Path | NamedValue, predictions: Predictions) -> dict[str, str]:
+    """Return path and hash of a file, or name and hash of another value, which contains `predictions`."""
+    from truemoment.base.boundary.files import source_of
+
+    return {"path": value.name, "sha256": predictions.sha256} if isinstance(value, NamedValue) else source_of(value)
 
 
 def path_of(value: AnyAnnotations | None) -> Path | None:
@@ -378,8 +425,10 @@ def path_of(value: AnyAnnotations | None) -> Path | None:
     return Path(value) if is_file(value) else None
 
 
-def annotations_of(value: AnyAnnotations | None) -> Annotations | AnyFile | None:
-    """Return a file's name as it is, and any other value as annotations."""
+def annotations_of(
+    value: AnyAnnotations | None, argument: str, split: str | None = None, how: ReferenceOptions | None = None
+) -> Annotations | AnyFile | None:
+    """Return a file's name as it is, and any other value as annotations; errors call it `argument`."""
     if value is None or is_file(value):
         return value
     from truemoment.base.records import Annotations
@@ -387,5 +436,6 @@ def annotations_of(value: AnyAnnotations | None) -> Annotations | AnyFile | None
     if isinstance(value, Annotations):
         return value
     from truemoment.data import python_values
+    from truemoment.data.references import AS_STATED
 
-    return python_values.annotations_of(value)
+    return python_values.annotations_of(value, split, how or AS_STATED, argument)

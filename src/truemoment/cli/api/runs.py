@@ -1,23 +1,29 @@
-"""``truemoment.train``: train a model by a recipe."""
+"""``truemoment.train`` and ``truemoment.predict``: train a model by a recipe, and predict with it."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from truemoment.base.errors import UsageError
-from truemoment.data.datasets.source import AnnotationSource
+from truemoment.base.request import function_of, ignore
 from truemoment.learning.training import report as reports
 from truemoment.learning.training.hardware import processes
-from truemoment.learning.training.mixtures import read_mix, with_sources
 from truemoment.learning.training.performing import TrainingResult, document, perform
-from truemoment.learning.training.recipes import read_recipe
-from truemoment.learning.training.run import Run, RunSources
+from truemoment.learning.training.prediction import RunPrediction, predict_with_run
+from truemoment.learning.training.progress import Track, unseen
+from truemoment.learning.training.request import PredictRequest, TrainRequest
+from truemoment.learning.training.results import keep
+from truemoment.learning.training.run import Run
+from truemoment.learning.training.run_options import RunOptions
 from truemoment.report.model import Report
 from truemoment.report.result import Result
+from truemoment.studies.request import path_of
+
+if TYPE_CHECKING:
+    from truemoment.learning.training.checkpoints import Epoch
+    from truemoment.learning.training.recipes import Recipe
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -56,51 +62,38 @@ class TrainedRun(Result):
         return f"{self.result.run.recipe.model} in {self.folder}: epoch {best.epoch} of {len(self.result.history)}"
 
 
-def train(
-    recipe: str,
-    out: str | os.PathLike[str],
+def train_by(
+    request: TrainRequest,
+    recipe: Recipe,
     *,
-    dataset: str | os.PathLike[str] | None = None,
-    annotations: str | os.PathLike[str] | None = None,
-    data_dir: str | os.PathLike[str] | None = None,
-    features: str | None = None,
-    tests: Sequence[str] = (),
-    changes: Mapping[str, object] | None = None,
-    measures: str | None = None,
-    sentences: Sequence[str] = (),
-    mix: Sequence[str] = (),
-    seed: int = 0,
-    on_epoch: Callable[[Any], None] = lambda _: None,
+    warn: Callable[[str], None] = ignore,
+    on_start: Callable[[Run], None] = lambda _: None,
+    track: Track = unseen,
+    on_epoch: Callable[[Epoch], None] = lambda _: None,
 ) -> TrainedRun:
-    """Train a model; an interrupted run in the same folder is resumed.
+    """Train a model by the recipe of a request, and save its curves.
+
+    `warn` receives what is left out, and `on_start` the run before its first epoch; `track` and `on_epoch` are as for
+    :func:`truemoment.learning.training.performing.perform`.
+    """
+    run = Run.resolve(recipe, request.run_sources(), request.seed, warn=warn)
+    on_start(run)
+    folder = request.folder(recipe)
+    result = perform(run, folder, measures=request.measures, track=track, on_epoch=on_epoch)
+    if processes().is_main_process:
+        reports.save_curves(result)
+        if request.results is not None:
+            keep(Path(request.results), result.tests)
+    return TrainedRun(result, folder)
+
+
+def _train(request: TrainRequest) -> TrainedRun:
+    """Train a model by a recipe; an interrupted run in the same folder is resumed.
 
     Parameters
     ----------
     recipe
         ``tan2d``, ``blind-tan``, ``tcn-dcm``, ``mdd`` (small), their ``-full`` versions, or a YAML file.
-    out
-        Folder of the run.
-    dataset, annotations
-        Name of a dataset, or one's own JSON Lines file with splits: one of them.
-    data_dir
-        Folder with the datasets (or the variable ``TRUEMOMENT_DATA``).
-    features
-        Features of the videos: a file, a folder, or ``perception:Q`` for Charades and ActivityNet. None for models that
-        see no video.
-    tests
-        Splits to predict and measure. [default: every test split]
-    changes
-        Changed settings of the recipe, as ``{"train.epochs": 3}``.
-    measures
-        Measures of the test splits. [default: those of the kind of model]
-    sentences
-        Vectors of the sentences, for models that rank clips: files, or ``encoder:NAME``.
-    mix
-        A mixture to learn from, as ``truemoment train --mix`` writes it.
-    seed
-        Seed of all draws.
-    on_epoch
-        Called with each epoch.
 
     Returns
     -------
@@ -114,19 +107,49 @@ def train(
     MissingFileError, InputError, MissingPackageError
         If a file is missing or malformed, or a package of the extra ``models`` is missing.
     """
-    if (dataset is None) == (annotations is None):
-        raise UsageError("which annotations? give dataset or annotations, one of them")
-    source = AnnotationSource(
-        None if dataset is None else str(dataset),
-        None if annotations is None else Path(annotations),
-        None,
-        None if data_dir is None else Path(data_dir),
+    return train_by(request, request.resolved_recipe())
+
+
+def predict_by(request: PredictRequest, track: Track = unseen) -> RunPrediction:
+    """Predict the queries of a split with a run of ``truemoment train``, and write the predictions.
+
+    Parameters
+    ----------
+    run
+        Folder of the run. Served models are asked by ``truemoment predict endpoint``.
+
+    Returns
+    -------
+    RunPrediction
+        The predictions; they show their report in a notebook.
+
+    Raises
+    ------
+    UsageError
+        If it is not clear which annotations are meant, or an option does not fit the run.
+    MissingFileError, InputError, MissingPackageError
+        If a file is missing or malformed, or a package of the extra ``models`` is missing.
+    """
+    options = RunOptions(
+        Path(request.run),
+        path_of(request.data_dir),
+        request.features,
+        request.change,
+        request.seed,
+        sentences=path_of(request.sentences),
+        first_look=request.first_look,
     )
-    settings = read_recipe(recipe, [f"{key}={value}" for key, value in (changes or {}).items()])
-    settings = with_sources(settings, read_mix(mix))
-    sources = RunSources(source, features, tests=tuple(tests), sentences=tuple(sentences))
-    folder = Path(out)
-    result = perform(Run.resolve(settings, sources, seed), folder, measures=measures, on_epoch=on_epoch)
-    if processes().is_main_process:
-        reports.save_curves(result)
-    return TrainedRun(result, folder)
+    return predict_with_run(
+        options,
+        request.reference,
+        request.file,
+        chunk_s=request.chunks,
+        limit=request.limit,
+        engine=request.engine,
+        workers=request.workers,
+        track=track,
+    )
+
+
+train = function_of(TrainRequest, _train, "train")
+predict = function_of(PredictRequest, predict_by, "predict")

@@ -15,7 +15,8 @@ from truemoment.cli.collect.align import AlignmentOptions
 from truemoment.cli.collect.options import Films, SentenceRules, SpeechOptions, settings_of
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.outputs import say, status_line
-from truemoment.cli.parts import Output, Workers
+from truemoment.cli.parts import Output
+from truemoment.studies.request import Workers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from truemoment.base.boundary.text import short_line
-from truemoment.base.errors import InputError
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.outputs import say, status_line
-from truemoment.cli.parts import Output, Threads, Workers
+from truemoment.cli.parts import Output, Threads
 from truemoment.searching.request import IndexRequest
 
 if TYPE_CHECKING:
     from truemoment.searching.building import IndexReport, Progress
-    from truemoment.searching.encoder_options import EncoderOptions
-    from truemoment.searching.layout import Settings
 
 SHOWN = 20
 """Videos that could not be read that are listed; --json lists all."""
@@ -29,7 +25,7 @@ EXIT_NOT_ALL = 1
 
 
 @binder.command("index")
-def command(request: IndexRequest, workers: Workers, _threads: Threads, output: Output) -> None:
+def command(request: IndexRequest, _threads: Threads, output: Output) -> None:
     """Index videos for search: decode, embed every frame, and store the embeddings.
 
     VIDEO is a file, or a folder: then all videos in it and in its folders. The same command resumes an
@@ -42,30 +38,16 @@ def command(request: IndexRequest, workers: Workers, _threads: Threads, output: 
     truemoment search "a man opens a door" video.mp4.index
     truemoment index ~/Videos -o videos.index --workers 4
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.searching import report as reports
-    from truemoment.searching.index import indexed_videos
+    from truemoment.searching.run_index import run
 
-    out = request.folder
-    settings, done = index_with_progress(
-        request.videos,
-        out,
-        request.encoder,
-        show=output.progress,
-        engine=workers.engine,
-        workers=workers.workers,
-        partial=request.partial,
-        codes=request.codes,
-    )
-    durations_s = {name: about.duration_s for name, (_, about) in indexed_videos(out).items()}
-    if done.failed and not durations_s:
-        others = f" (and {len(done.failed) - 1:,} others)" if len(done.failed) > 1 else ""
-        raise InputError(next(iter(done.failed.values())) + others)
-    report = reports.report_of_index(done, settings, str(out), len(durations_s))
-    deliver_log(report, lambda: reports.document_of_index(done, settings, str(out), durations_s), output)
-    sentence = "a red circle" if settings.model == "scenes" else "a man opens a door"  # of words that the model knows
-    suggest("search it:", ["truemoment", "search", sentence, str(out)], output)
-    _warn(done)
-    if done.failed:
+    with indexing(show=output.progress) as (on_status, on_progress):
+        indexed = run(request, on_progress=on_progress, on_status=on_status)
+    deliver_log(indexed.report(), indexed.document, output)
+    # of words that the model knows
+    sentence = "a red circle" if indexed.settings.model == "scenes" else "a man opens a door"
+    suggest("search it:", ["truemoment", "search", sentence, str(indexed.folder)], output)
+    _warn(indexed.done)
+    if indexed.done.failed:
         click.get_current_context().exit(EXIT_NOT_ALL)
 
 
@@ -80,20 +62,12 @@ def _warn(done: IndexReport) -> None:
         say(f"and {len(failed) - SHOWN:,} others (--json lists all)", err=True)
 
 
-def index_with_progress(
-    videos: tuple[Path, ...],
-    out: Path,
-    options: EncoderOptions,
-    *,
-    show: bool,
-    **others: Any,  # noqa: ANN401 - as index_videos takes them
-) -> tuple[Settings, IndexReport]:
-    """Index videos with a progress bar, and report how far it came if it is interrupted."""
-    from truemoment.searching.session import index_videos
-
+@contextlib.contextmanager
+def indexing(*, show: bool) -> Iterator[tuple[Callable[[str], None], Progress]]:
+    """Show the progress of an index, and report what is saved if it is interrupted."""
     with status_line(show=show) as on_status, _progress_of_videos(show=show) as on_progress:
         try:
-            return index_videos(videos, out, options, on_progress=on_progress, on_status=on_status, **others)
+            yield on_status, on_progress
         except KeyboardInterrupt:
             click.echo("truemoment: finished parts are saved; the same command resumes from there", err=True)
             raise

@@ -45,7 +45,7 @@ def command(request: PredictEndpoint, _threads: ModelThreads, output: Output) ->
     from truemoment.learning.served.prediction import predict_with_endpoint
     from truemoment.learning.training import report_prediction as reports
 
-    out, raw = request.out, request.raw or raw_beside(request.out)
+    out, raw = request.file, request.raw or raw_beside(request.file)
     reference, models = request.models({"": get_prompt(request.prompt)}, {"": out}, {"": raw}, output)
     with report_saved([raw]):
         prediction = predict_with_endpoint(models[""], reference, reference.queries.first(request.limit), out)

@@ -14,8 +14,9 @@ import msgspec
 from truemoment.base.boundary.inputs import updating
 from truemoment.base.boundary.own_path import OwnPath, open_regular
 from truemoment.base.errors import UsageError
-from truemoment.base.request import Out, Request, argument, number, option, seed
+from truemoment.base.request import Request, argument, number, option, seed
 from truemoment.cli.outputs import refuse_outputs, say
+from truemoment.learning.training.request import PredictionFile
 from truemoment.studies.request import Data
 
 if TYPE_CHECKING:
@@ -27,19 +28,6 @@ if TYPE_CHECKING:
 
 DEFAULT_FPS = 1.0
 EXIT_NOT_ALL = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class PredictionFile(Request):
-    """Which queries are predicted, and the file of predictions."""
-
-    limit: int | None = number("Predict the first N queries only.", None, 1)
-    out: Out[Path] = option("Predictions, .jsonl.", name="-o --out", metavar="FILE", required=True)
-
-    def check(self) -> None:
-        """Refuse a file of another format."""
-        if self.out.suffix.lower() not in (".jsonl", ".json"):
-            raise UsageError(f"-o: got {self.out}, expected a name that ends in .jsonl")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,7 +57,7 @@ def command(request: PredictPrompts, _threads: ModelThreads, output: Output) -> 
     for name in prompts:
         if not set(name) <= _NAME_LETTERS:
             raise UsageError(f"got a prompt with the name {name!r}, expected letters, digits, - and _: it names a file")
-    outs = {name: out_of(request.out, name) for name in prompts}
+    outs = {name: out_of(request.file, name) for name in prompts}
     raws = {name: raw_beside(out) for name, out in outs.items()}
     reference, models = request.models(prompts, outs, raws, output)
     with report_saved(raws.values()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truemoment.cli.index.videos import index_with_progress
+from truemoment.cli.index.videos import indexing
 from truemoment.cli.outputs import say
 
 if TYPE_CHECKING:
@@ -18,7 +18,12 @@ def target_of(request: VideoIndexing, path: Path, *, quiet: bool = False) -> Sea
     """Return what is searched; a video is indexed with a progress bar, and notes go to standard error."""
 
     def make_index(video: Path, out: Path) -> IndexReport:
-        return index_with_progress((video,), out, request.encoder, show=not quiet, partial=request.partial)[1]
+        from truemoment.searching.session import index_videos
+
+        with indexing(show=not quiet) as (on_status, on_progress):
+            return index_videos(
+                (video,), out, request.encoder, partial=request.partial, on_progress=on_progress, on_status=on_status
+            )[1]
 
     return request.search_target(path, (lambda _: None) if quiet else note, make_index)
 

@@ -19,9 +19,10 @@ from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, write_files
 from truemoment.cli.index.videos import EXIT_NOT_ALL
 from truemoment.cli.outputs import STANDARD_OUTPUT, progress_bar, refuse_outputs, say
-from truemoment.cli.parts import Output, PageOutput, Threads, Workers
+from truemoment.cli.parts import Output, PageOutput, Threads
 from truemoment.cli.search.parts import note, target_of
 from truemoment.searching.request import MomentFiles, RankingOptions, VideoIndexing
+from truemoment.studies.request import Workers
 
 if TYPE_CHECKING:
     from truemoment.searching.pictures import Pictures

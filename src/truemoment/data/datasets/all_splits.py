@@ -12,7 +12,8 @@ from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import get_dataset, load_annotations
-from truemoment.data.references import AS_STATED, NO_SPLIT, ReferenceOptions, read_references, splits_of
+from truemoment.data.datasets.entries import ReferenceEntry, as_annotations, splits_in
+from truemoment.data.references import AS_STATED, NO_SPLIT, ReferenceOptions, read_entries
 
 _USUAL = ("train", "val", "test", "test-iid", "test-ood")
 
@@ -54,11 +55,16 @@ def splits_of_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | N
 
 
 def splits_of_file(path: Path, only: Sequence[str] = (), how: ReferenceOptions = AS_STATED) -> AllSplits:
-    """Read the splits of a file of annotations, the usual ones in their usual order.
+    """Read the splits of a file of annotations."""
+    return splits_of_entries(path, read_entries(path, how), only)
 
-    Lines without a split are a split of their own, :data:`NO_SPLIT`, where other lines name one.
+
+def splits_of_entries(path: Path, entries: Sequence[ReferenceEntry], only: Sequence[str] = ()) -> AllSplits:
+    """Return the splits of entries, the usual ones in their usual order; `path` names their source.
+
+    Entries without a split are a split of their own, :data:`NO_SPLIT`, where others name one.
     """
-    names, whole = splits_of(path, how), read_references(path, None, how)
+    names, whole = splits_in(entries), as_annotations(path, entries, None)
     if not names:
         if only:
             raise UsageError(f"{path}: its lines name no split, expected no --split")
@@ -66,7 +72,7 @@ def splits_of_file(path: Path, only: Sequence[str] = (), how: ReferenceOptions =
     ordered = [*(name for name in _USUAL if name in names), *sorted(names - set(_USUAL))]
     if unknown := next((name for name in only if name not in names), None):
         raise UsageError(f"{path} has no split {unknown!r}, expected {one_of_known(unknown, ordered)}")
-    splits = {name: read_references(path, name, how) for name in ordered}
+    splits = {name: as_annotations(path, entries, name) for name in ordered}
     # Lines without a split are read with every split; if there is only one split, they belong to it.
     shared = set.intersection(*(set(part.query_id) for part in splits.values())) if len(splits) > 1 else set()
     if shared:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from truemoment.base.boundary.own_path import AnyPath, any_path
 from truemoment.base.errors import InputError, UsageError
@@ -235,7 +235,13 @@ def read_predictions(
 class Reader(Protocol):
     """Reads a prediction file, as :func:`read_predictions` does by default."""
 
-    def __call__(self, path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
+    def __call__(
+        self,
+        path: Any,  # noqa: ANN401 - or a value that has predictions
+        annotations: Annotations,
+        *,
+        progress: bool,
+    ) -> tuple[Predictions, MatchReport]:
         """Return the predictions, and how the rows matched the queries."""
         ...
 

@@ -10,7 +10,7 @@ from truemoment.base.records import Annotations, Predictions
 from truemoment.base.rules import OnNegative, OnUnknown
 from truemoment.data.answers.reading import Reading
 from truemoment.data.fields import FieldMap
-from truemoment.data.formats import Reader, read_predictions
+from truemoment.data.formats import read_predictions
 from truemoment.data.formats.matching import MatchReport
 from truemoment.data.units import refuse_units
 
@@ -55,13 +55,3 @@ class PredictionOptions:
         """Refuse times of an improbable unit, unless the axis was given; of few moments, warn."""
         if match.units is not None and not self.names_axis:
             refuse_units(match.units, path, on_warning)
-
-    def settled(self, on_warning: Callable[[str], None]) -> Reader:
-        """Return a reader that refuses times of an improbable unit."""
-
-        def read(path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
-            predictions, match = self.read(path, annotations, progress=progress)
-            self.refuse_units(match, path, on_warning)
-            return predictions, match
-
-        return read

@@ -15,7 +15,7 @@ import numpy as np
 
 from truemoment.base.boundary.own_path import AnyPath, any_path
 from truemoment.base.errors import InputError, UsageError
-from truemoment.base.known_names import one_of_known
+from truemoment.base.known_names import SWAPPED, one_of_known
 from truemoment.base.records import Annotations
 from truemoment.base.registry import Registry
 from truemoment.data.datasets import own as own_file
@@ -68,9 +68,11 @@ __all__ = [
     "parse_fields",
     "read_annotations",
     "read_durations",
+    "read_entries",
     "read_references",
     "recognise",
     "splits_of",
+    "with_given_durations",
     "write_annotations",
     "write_splits",
 ]
@@ -141,21 +143,25 @@ def read_annotations(
 def read_references(path: str | AnyPath, split: str | None = None, how: ReferenceOptions = AS_STATED) -> Annotations:
     """Read a file of references with options that were read before."""
     path = any_path(path)
-    annotations = as_annotations(path, _entries(path, how), split)
-    if how.fields is not None and how.save_fields is not None:
-        how.fields.save(how.save_fields)
-    return annotations
+    return as_annotations(path, read_entries(path, how), split)
 
 
 def splits_of(path: str | AnyPath, how: ReferenceOptions = AS_STATED) -> set[str]:
     """Return the names of the splits in a file."""
-    return splits_in(_entries(any_path(path), replace(how, durations=None)))
+    return splits_in(read_entries(any_path(path), replace(how, durations=None, save_fields=None)))
 
 
-def _entries(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
-    """Return the entries of a file, with durations from elsewhere where it states none."""
+def read_entries(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
+    """Return the entries of a file, with durations from elsewhere where it states none; save the mapping of fields."""
     form, _ = recognise(path, how)
-    entries = form.read(path, how)
+    entries = with_given_durations(path, form.read(path, how), how)
+    if how.fields is not None and how.save_fields is not None:
+        how.fields.save(how.save_fields)
+    return entries
+
+
+def with_given_durations(path: AnyPath, entries: list[ReferenceEntry], how: ReferenceOptions) -> list[ReferenceEntry]:
+    """Return entries, those without a duration with that of the options; `path` names their source in messages."""
     without = without_duration(entries) if how.durations is not None else []
     if how.durations is None or not without:
         return entries
@@ -197,7 +203,7 @@ def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[Referen
     if (head.is_object and not columns) or not head.data or head.line_keys & {"video_id", "sentence", "moments"}:
         return own.FORM, "it has lines of JSON"  # whose reader names what is missing
     if _predicts(head):
-        raise InputError("looks like predictions, expected references", path=path)
+        raise InputError("looks like predictions, expected references", path=path, hint=SWAPPED)
     if len(columns) > 1 and not head.data.startswith(b"<"):
         form = objects if head.is_object or head.is_list else table
         return form.FORM, "it has columns"  # whose reader names those that are missing

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +15,24 @@ from truemoment.base.boundary.distribution import Engine
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.files import sha256_of
 from truemoment.base.errors import UsageError
-from truemoment.base.records import Annotations, Queries
-from truemoment.data.datasets.source import AnnotationSource
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.data.formats import write_predictions
+from truemoment.learning.training import report_prediction as reports
 from truemoment.learning.training.film_parts import predict_films, remove_parts
 from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.progress import Track, unseen
 from truemoment.learning.training.run_options import RunOptions
 from truemoment.learning.training.windows import windows_of
+from truemoment.report.model import Report
+from truemoment.report.result import Result
+from truemoment.report.words import counted
 from truemoment.searching.chunks import chunk_annotations
 from truemoment.searching.first_look import FirstLook, FirstLookSummary, summarise_first_look
 
 
-@dataclass(frozen=True, eq=False)
-class RunPrediction:
-    """Predictions of a trained run.
+@dataclass(frozen=True, repr=False, eq=False)
+class RunPrediction(Result):
+    """Predictions of a trained run, with report, document and rows.
 
     Parameters
     ----------
@@ -39,8 +44,8 @@ class RunPrediction:
         Recipe, data and features of the run, and the change of the videos if there is one.
     seed
         Seed of the change.
-    n_predicted
-        Number of queries.
+    predictions
+        The predictions.
     out
         File of predictions.
     notes
@@ -51,14 +56,44 @@ class RunPrediction:
     annotations: Annotations
     made_by: dict[str, Any]
     seed: int
-    n_predicted: int
+    predictions: Predictions
     out: Path
     notes: tuple[str, ...]
+
+    def report(self) -> Report:
+        """Return the report for people."""
+        return reports.report_of_run(self)
+
+    def document(self) -> dict[str, Any]:
+        """Return the document for programs, as ``truemoment predict run --json`` writes it."""
+        return reports.document_of_run(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row a moment: query, rank, start and end in seconds, score."""
+        answers = self.predictions
+        return [
+            {
+                "query_id": query_id,
+                "rank": rank,
+                "start_s": float(answers.start_s[row]),
+                "end_s": float(answers.end_s[row]),
+                "score": float(answers.score[row]),
+            }
+            for query_id, (first, end) in zip(
+                answers.query_id.tolist(), pairwise(answers.offsets.tolist()), strict=True
+            )
+            for rank, row in enumerate(range(first, end), start=1)
+        ]
+
+    def __repr__(self) -> str:
+        """Return the method, the data and the file, in one line."""
+        split = f"{self.annotations.dataset}/{self.annotations.split}"
+        return f"{self.name} on {split}: {counted(len(self.predictions), 'query', 'queries')} answered in {self.out}"
 
 
 def predict_with_run(
     options: RunOptions,
-    source: AnnotationSource,
+    read: Callable[[], Annotations],
     out: Path,
     *,
     chunk_s: float | None = None,
@@ -76,8 +111,8 @@ def predict_with_run(
     ----------
     options
         The run, and how it predicts.
-    source
-        The split.
+    read
+        Reads the split, after the run.
     out
         File of predictions.
     chunk_s
@@ -94,7 +129,7 @@ def predict_with_run(
     recipe, made_by, notes = method.run.recipe, dict(method.run.made_by), list(method.run.notes)
     if options.changes:
         made_by |= {"videos": f"{options.change}, seed {options.seed}"}
-    annotations = source.read()
+    annotations = read()
     in_parts = recipe.windows is not UNSET and chunk_s is None
     if not in_parts and (engine != "local" or workers is not None):
         raise UsageError("--workers and --engine: are of a run on windows of whole films")
@@ -120,7 +155,7 @@ def predict_with_run(
     unknown, n_words = method.unknown_words(queries)
     if unknown:
         notes.insert(0, f"{unknown:,} of {n_words:,} words are unknown to {method.name}")
-    return RunPrediction(method.name, annotations, made_by, options.seed, len(predictions), out, tuple(notes))
+    return RunPrediction(method.name, annotations, made_by, options.seed, predictions, out, tuple(notes))
 
 
 def _in_chunks(

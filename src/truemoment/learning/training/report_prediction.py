@@ -111,7 +111,7 @@ def document(predicted: ServedPrediction, price: Price | None) -> dict[str, Any]
 def report_of_run(predicted: RunPrediction) -> Report:
     """Return the report of the predictions of a trained run."""
     split = f"{predicted.annotations.dataset}/{predicted.annotations.split}"
-    size = counted(predicted.n_predicted, "query", "queries")
+    size = counted(len(predicted.predictions), "query", "queries")
     facts = (("method", predicted.name), ("predictions", f"{size} of {split} answered in {predicted.out}"))
     return Report(title=f"Predictions of {predicted.name} on {split}", facts=facts, sections=())
 
@@ -125,6 +125,6 @@ def document_of_run(predicted: RunPrediction) -> dict[str, Any]:
         "annotations_sha256": predicted.annotations.sha256,
         "made_by": predicted.made_by,
         "seed": predicted.seed,
-        "answered": predicted.n_predicted,
+        "answered": len(predicted.predictions),
         "predictions": str(predicted.out),
     }

@@ -34,7 +34,10 @@ DRAWS = 10
 
 OWN_ANSWERS = OTHER_VIDEOS, SIMILAR_SENTENCES = "own-answers", "own-answers-similar"
 
-TITLES = {OTHER_VIDEOS: "its answer on another video", SIMILAR_SENTENCES: "its answer to a similar sentence"}
+TITLES = {
+    OTHER_VIDEOS: "its own prediction for another video",
+    SIMILAR_SENTENCES: "its own prediction for a similar sentence",
+}
 
 
 def own_answers_floors(

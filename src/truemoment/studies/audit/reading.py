@@ -23,7 +23,7 @@ from truemoment.studies.audit.request import AuditRequest
 from truemoment.studies.audit.run import Audit, audit
 from truemoment.studies.audit.setup import OF_MOMENTS, AuditSetup, Controls, Splits
 from truemoment.studies.audit.shuffled import SeesVideo, predict_on_changed
-from truemoment.studies.request import NO_OTHER_SPLITS, is_file, path_of
+from truemoment.studies.request import NO_OTHER_SPLITS, is_file, named_value, path_of
 
 if TYPE_CHECKING:
     from truemoment.studies.request import AnyPredictions
@@ -84,10 +84,11 @@ def run(request: AuditRequest, *, load: LoadModel = no_model, cache: Cache | Non
 
 
 def _read(
-    request: AuditRequest, file: AnyPredictions, annotations: Annotations
+    request: AuditRequest, file: AnyPredictions, annotations: Annotations, name: str = "predictions"
 ) -> tuple[Predictions, MatchReport | None]:
-    predictions, match = request.read(file, annotations, progress=request.progress)
-    request.how.refuse_units(match, file if is_file(file) else "predictions", request.on_warning)
+    """Return predictions, and how those of a file match; errors of a value call it `name`."""
+    read = request.settled(request.on_warning)
+    predictions, match = read(named_value(file, name), annotations, progress=request.progress)
     return predictions, match if is_file(file) else None
 
 
@@ -116,12 +117,13 @@ def _read_iid(
     if request.iid is None:
         return None
     annotations = _other_split(source, reference, request.iid_split, "--iid-split")
-    return annotations, _read(request, request.iid, annotations)[0]
+    return annotations, _read(request, request.iid, annotations, "iid")[0]
 
 
 def _read_controls(request: AuditRequest, reference: Annotations, match: MatchReport | None) -> Controls:
     shuffled, text_only = (
-        None if file is None else _read(request, file, reference)[0] for file in (request.shuffled, request.text_only)
+        None if file is None else _read(request, file, reference, name)[0]
+        for name, file in (("shuffled", request.shuffled), ("text_only", request.text_only))
     )
     return Controls(shuffled, text_only, caution="" if match is None else " ".join(match.notes))
 
@@ -161,4 +163,6 @@ def _sources(request: AuditRequest) -> dict[str, Any]:
 
 
 def _source(file: AnyPredictions) -> dict[str, Any]:
-    return source_of(Path(file)) if is_file(file) else {"path": getattr(file, "name", "predictions")}
+    if is_file(file):
+        return source_of(Path(file))
+    return {"path": file.name if isinstance(file, Predictions) else "predictions"}

@@ -380,8 +380,8 @@ def _of_locations(survey: Survey) -> str:
         return f"Moments are not shown to be less evenly spread{grid} than by chance ({p_value(evenness.p_value)})."
     bits = evenness.below_even_bits
     return (
-        f"The entropy of the locations is {number(bits)} bits below an even spread{_on(evenness.grid)} "
-        f"({p_value(evenness.p_value)}), as if moments used only {percent(2**-bits)} of the possible locations."
+        f"Moments are spread unevenly{_on(evenness.grid)}, as if they used only {percent(2**-bits)} of the possible "
+        f"locations (unevenness {number(bits)} bits, {p_value(evenness.p_value)})."
     )
 
 
@@ -458,7 +458,7 @@ def _reading(survey: Survey) -> tuple[tuple[str, str], ...]:
             f"{figures.FEW} moments, each moment is a dot.",
         ),
         (
-            "Bits below an even spread",
+            "Unevenness",
             "Entropy of the locations, subtracted from the entropy of an even spread over all moments no shorter than "
             "the shortest one, and corrected for chance. One bit: as if moments used only half of the possible "
             "locations. If moments are on a grid, all pairs of a start and a later end on the grid are equally likely "

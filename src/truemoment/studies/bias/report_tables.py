@@ -32,8 +32,8 @@ def location_tables(survey: Survey) -> list[Table]:
     splits = [*survey.splits, *([survey.whole] if len(survey.splits) > 1 else [])]
     tables = [
         _table(
-            "Locations of moments: share longer than 30, 50 and 70 % of the video; entropy below an even spread, in "
-            "bits, after subtracting the bits expected by chance.",
+            "Locations of moments: share longer than 30, 50 and 70 % of the video; unevenness (bits of entropy less "
+            "than if all locations were equally frequent), after subtracting the bits expected by chance.",
             (
                 "split",
                 "queries",
@@ -42,7 +42,7 @@ def location_tables(survey: Survey) -> list[Table]:
                 "> 30 %",
                 "> 50 %",
                 "> 70 %",
-                "bits below even",
+                "uneven, bits",
                 "by chance",
                 "p",
             ),
@@ -342,7 +342,7 @@ _BIASES: _Groups = (
     (
         "Locations, all splits",
         (
-            _Row("bits below an even spread", _evenness),
+            _Row("unevenness of the locations, bits", _evenness),
             _Row("best constant prediction hits, %", _constant),
             _Row("constant of train hits in the test, %", _constant_of_train),
             _Row("train to test, energy distance", _distance),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from truemoment.base.errors import UsageError
-from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed
-from truemoment.studies.request import NoCache, data_dir, dataset, no_cache
+from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed, several
+from truemoment.studies.request import NoCache, data_dir, dataset, is_file, no_cache
 
 if TYPE_CHECKING:
     from truemoment.studies.bias.splitting import Plan
+
+Shifted = Literal["location", "words", "compositions"]
 
 
 def _share(text: str, default: float | None) -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -27,16 +30,21 @@ class Whole(Request):
     annotations: In[AnyFile | None] = option(
         "File of your own annotations (form own), in place of --dataset.", metavar="FILE"
     )
-    splits: tuple[str, ...] = option(
-        "Only this split; can be repeated. [default: all]", (), name="--split", metavar="NAME"
+    split: tuple[str, ...] | str | Sequence[str] = option(
+        "Only this split; can be repeated. [default: all]", (), metavar="NAME"
     )
     data_dir: AnyFile | None = data_dir()
 
     def check(self) -> None:
-        """Refuse a dataset and a file, and splits of a file."""
+        """Refuse a dataset and a file, splits of a file, and values that are no file."""
+        if self.annotations is not None and not is_file(self.annotations):
+            raise UsageError(
+                f"annotations: got {type(self.annotations).__name__}, expected a file, because the new folder refers "
+                "to it; truemoment.data.references.write_annotations writes one"
+            )
         if self.dataset is not None and self.annotations is not None:
             raise UsageError("got --dataset and --annotations, expected one of them")
-        if self.annotations is not None and self.splits:
+        if self.annotations is not None and self.split:
             raise UsageError("got --split with --annotations; expected no --split, because all of a file is split")
 
 
@@ -46,10 +54,8 @@ class Splitting(Request):
 
     HEADING = "Splitting"
 
-    shifts: tuple[Literal["location", "words", "compositions"], ...] = option(
-        "How test-ood differs from train; location can be combined with one of the others. [default: location]",
-        (),
-        name="--shift",
+    shift: tuple[Shifted, ...] | Shifted | Sequence[Shifted] = option(
+        "How test-ood differs from train; location can be combined with one of the others. [default: location]", ()
     )
     ood: float = _share("Share of the queries in test-ood.", 0.2)
     val: float = _share("Share of the queries in val.", 0.05)
@@ -78,7 +84,7 @@ class Splitting(Request):
 
         if self.plan is not None:
             return self.plan
-        names = dict.fromkeys(self.shifts or ("location",))
+        names = dict.fromkeys(several(self.shift) or ("location",))
         shifts: list[Shift] = [
             LocationShift(self.place, self.width) if name == "location" else WordShift(name) for name in names
         ]

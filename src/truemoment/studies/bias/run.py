@@ -1,8 +1,7 @@
-"""``truemoment.survey``: the location, verb and duration biases of datasets."""
+"""``truemoment.bias``: the location, verb and duration biases of datasets."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,22 +10,23 @@ from typing import Any
 from truemoment.base.boundary.files import source_of
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations
-from truemoment.base.request import function_of
+from truemoment.base.request import function_of, several
 from truemoment.data.axes import parse_axis
-from truemoment.data.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_file
+from truemoment.data.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_entries, splits_of_file
 from truemoment.data.language import get_engine
+from truemoment.data.python_values import reference_entries, several_values
 from truemoment.data.units import look_at_units, refuse_units
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.studies.bias import report as reports
-from truemoment.studies.bias.request import SurveyRequest
+from truemoment.studies.bias.request import BiasRequest
 from truemoment.studies.bias.surveys import Survey, survey_all
-from truemoment.studies.request import path_of
+from truemoment.studies.request import is_file, path_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SurveyResult(Result):
-    """Surveys of datasets, with report, document and rows.
+class BiasResult(Result):
+    """Location, verb and duration biases of datasets, with report, document and rows.
 
     Parameters
     ----------
@@ -39,14 +39,18 @@ class SurveyResult(Result):
     """
 
     surveys: tuple[Survey, ...]
-    request: SurveyRequest
+    request: BiasRequest
     sources: tuple[Mapping[str, str] | None, ...]
 
     def report(self) -> Report:
         """Return the report for people."""
         request = self.request
         return reports.report(
-            self.surveys, seed=request.seed, sources=self.sources, top_verbs=request.top_verbs, verbs=request.verbs
+            self.surveys,
+            seed=request.seed,
+            sources=self.sources,
+            top_verbs=request.top_verbs,
+            verbs=several(request.verb),
         )
 
     def document(self) -> dict[str, Any]:
@@ -63,15 +67,15 @@ class SurveyResult(Result):
 
     def __repr__(self) -> str:
         """Return the datasets, in one line."""
-        return f"Survey of {', '.join(survey.title for survey in self.surveys)}"
+        return f"Biases of {', '.join(survey.title for survey in self.surveys)}"
 
 
-def run(request: SurveyRequest) -> SurveyResult:
+def run(request: BiasRequest) -> BiasResult:
     """Report the location, verb and duration biases of datasets.
 
     Returns
     -------
-    SurveyResult
+    BiasResult
         It shows its report in a notebook.
 
     Raises
@@ -94,29 +98,29 @@ def run(request: SurveyRequest) -> SurveyResult:
         top_verbs=request.top_verbs,
         on_status=request.on_status,
     )
-    return SurveyResult(tuple(surveys), request, tuple(source for _, source in datasets))
+    return BiasResult(tuple(surveys), request, tuple(source for _, source in datasets))
 
 
-def _datasets(request: SurveyRequest) -> Iterator[tuple[AllSplits, Mapping[str, str] | None]]:
+def _datasets(request: BiasRequest) -> Iterator[tuple[AllSplits, Mapping[str, str] | None]]:
     """Read the splits of every dataset, with path and hash of a file."""
-    surveyed = request.surveyed
-    names: list[str] = list(request.datasets)
-    files: list[Path] = list(request.files)
-    for dataset in [surveyed] if isinstance(surveyed, Annotations | str | os.PathLike) else surveyed:
-        if isinstance(dataset, Annotations):
-            yield AllSplits(dataset.dataset, {dataset.split: dataset}), None
-        elif Path(dataset).is_file():
-            files.append(Path(dataset))
+    only = several(request.split)
+    for name in several(request.dataset):
+        yield splits_of_dataset(name, only, data_dir=path_of(request.data_dir)), None
+    given = request.annotations
+    for value in () if given is None or (isinstance(given, tuple) and not given) else several_values(given):
+        source = None
+        if is_file(value):
+            path = Path(value)
+            splits, source = splits_of_file(path, only, request.how_references), source_of(path)
+        elif isinstance(value, Annotations):
+            path, splits = Path("annotations"), AllSplits(value.dataset, {value.split: value})
         else:
-            names.append(str(dataset))
-    for name in names:
-        yield splits_of_dataset(name, request.splits, data_dir=path_of(request.data_dir)), None
-    for path in files:
-        splits = splits_of_file(path, request.splits, request.how_references)
-        yield splits._replace(splits=_on_axis(splits.splits, path, request)), source_of(path)
+            path = Path("annotations")
+            splits = splits_of_entries(path, reference_entries(value, request.how_references), only)
+        yield splits._replace(splits=_on_axis(splits.splits, path, request)), source
 
 
-def _on_axis(splits: Mapping[str, Annotations], path: Path, request: SurveyRequest) -> dict[str, Annotations]:
+def _on_axis(splits: Mapping[str, Annotations], path: Path, request: BiasRequest) -> dict[str, Annotations]:
     """Return the splits of a file in seconds; times that are improbable as seconds are refused before any figure."""
     if request.axis is not None:
         axis = parse_axis(request.axis)
@@ -129,4 +133,4 @@ def _on_axis(splits: Mapping[str, Annotations], path: Path, request: SurveyReque
     return dict(splits)
 
 
-survey = function_of(SurveyRequest, run, "survey")
+bias = function_of(BiasRequest, run, "bias")

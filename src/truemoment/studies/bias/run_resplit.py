@@ -13,7 +13,7 @@ from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations
-from truemoment.base.request import function_of, ignore
+from truemoment.base.request import function_of, ignore, several
 from truemoment.data.datasets import DATASETS
 from truemoment.data.datasets.random_order import ORDERS
 from truemoment.data.datasets.resplit_folder import ResplitSource
@@ -130,7 +130,7 @@ def _read(request: ResplitRequest, folder: Path, note: Callable[[str], None]) ->
         return whole_file(Path(request.annotations), folder)
     if request.dataset is None:
         raise UsageError("which dataset? give --dataset NAME or --annotations FILE")
-    whole = whole_dataset(request.dataset, request.splits, data_dir=path_of(request.data_dir))
+    whole = whole_dataset(request.dataset, several(request.split), data_dir=path_of(request.data_dir))
     for name in whole.missing:
         note(f"{request.dataset}: {name} is missing and is left out")
     return whole

@@ -6,7 +6,6 @@ Source: Hidden Challenges (Otani et al. 2020), section 4 and Fig. 5, which shuff
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from truemoment.data.formats import Reader
 from truemoment.evaluation.uncertainty import DrawSettings, holm, stream
 from truemoment.studies.audit.resampling import PairedDifference, paired
 from truemoment.studies.audit.shuffled import Displacement, compare_shuffled
+from truemoment.studies.compare.request import PredictionInput
 from truemoment.studies.compare.runs import FileRun, mean_interval, mean_scores, measure_runs
 
 
@@ -50,7 +50,7 @@ class ChangedMethod(NamedTuple):
 
 
 def compare_changed(
-    files: Mapping[tuple[str, str], Sequence[Path]],
+    files: Mapping[tuple[str, str], Sequence[PredictionInput]],
     originals: Mapping[str, tuple[Sequence[FileRun], Predictions]],
     setting: Setting,
     depths: Sequence[int | None],
@@ -73,10 +73,10 @@ def compare_changed(
         As for :func:`truemoment.studies.compare.files.compare_files`.
     """
     methods = []
-    for (way, method), paths in files.items():
+    for (way, method), inputs in files.items():
         setting.on_status(f"{method} on {way} videos")
-        predictions = [read(path, setting.annotations, progress=progress) for path in paths]
-        runs = measure_runs(predictions, paths, setting, depths, progress=progress)
+        predictions = [read(entry, setting.annotations, progress=progress) for entry in inputs]
+        runs = measure_runs(predictions, inputs, setting, depths, progress=progress)
         original_runs, answers = originals[method]
         scores = mean_scores([run.scores for run in runs])
         fall = paired(

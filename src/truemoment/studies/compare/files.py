@@ -36,6 +36,7 @@ from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSettings, stream
 from truemoment.studies.compare.changes import ChangedMethod, compare_changed
 from truemoment.studies.compare.comparison import Comparison, PublishedFigure, compare, published_beside, read_published
+from truemoment.studies.compare.request import PredictionInput
 from truemoment.studies.compare.runs import FileRun as FileRun  # noqa: PLC0414 - a part of ComparedFiles
 from truemoment.studies.compare.runs import longest_list, mean_figures, mean_interval, measure_runs
 from truemoment.studies.compare.splits import (
@@ -64,7 +65,7 @@ class Additions:
 
     floors: tuple[str, ...] = ()
     splits: Sequence[OtherSplit] = ()
-    changed: Mapping[tuple[str, str], Sequence[Path]] = field(default_factory=dict)
+    changed: Mapping[tuple[str, str], Sequence[PredictionInput]] = field(default_factory=dict)
 
     def check(self, methods: Sequence[str]) -> None:
         """Refuse unknown floors, predictions of methods that are not compared, and missing files."""
@@ -75,7 +76,7 @@ class Additions:
             check_known(f"--changed {way}", [method], methods)
         files = itertools.chain(self.changed.values(), *(split.files.values() for split in self.splits))
         for path in itertools.chain.from_iterable(files):
-            if not path.is_file():
+            if isinstance(path, Path) and not path.is_file():
                 raise InputError("no such file", path=path)
 
 
@@ -139,7 +140,7 @@ class ComparedFiles:
 
 
 def compare_files(
-    files: Mapping[str, Sequence[Path]],
+    files: Mapping[str, Sequence[PredictionInput]],
     annotations: Annotations,
     *,
     train: Annotations | None = None,

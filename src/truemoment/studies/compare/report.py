@@ -348,7 +348,7 @@ def differences_table(compared: ComparedFiles) -> Table:
 
     names = [f"{comparison.methods[i]} - {comparison.methods[j]}" for i, j in comparison.pairs]
     measures = [compared.heading(row) for row in range(len(comparison.measures))]
-    columns = ("difference", "95 % interval", "p", *(["corrected p"] if corrected else []), "resolves")
+    columns = ("difference", "95 % interval", "p", *(["corrected p"] if corrected else []), "detectable")
     if len(names) == 1:
         rows = tuple(cells(measure, 0, row) for row, measure in enumerate(measures))
         return Table(f"Differences in percentage points, {names[0]}", ("measure", *columns), (("", rows),))
@@ -530,7 +530,7 @@ def _limits(comparison: Comparison) -> Iterator[str]:
             "differ; missing=worst measures all files on the same queries"
         )
     if scores.n_videos < FEW_VIDEOS:
-        yield f"{scores.n_videos} videos are few: what the split resolves is underestimated"
+        yield f"{scores.n_videos} videos are few: the smallest detectable difference is underestimated"
     least = smallest_p(scores.n_videos, comparison.permutations)
     if least > LEVEL and not comparison.over_trainings.all():
         remedy = "" if 2**scores.n_videos <= comparison.permutations else "; use more --permutations"
@@ -549,7 +549,7 @@ def _unresolved(comparison: Comparison) -> Iterator[str]:
         for reason in dict.fromkeys(filter(None, why)):
             measures = [str(measure) for measure, text in zip(comparison.measures, why, strict=True) if text == reason]
             names = f"{comparison.methods[i]} and {comparison.methods[j]}"
-            yield f"{names}: {reason} in {', '.join(measures)}, so what the split resolves there is unknown"
+            yield f"{names}: {reason} in {', '.join(measures)}, so the smallest detectable difference there is unknown"
 
 
 def _published_notes(compared: ComparedFiles) -> Iterator[str]:
@@ -594,8 +594,8 @@ def explanations(compared: ComparedFiles) -> list[str]:
             f"{', '.join(f'{name} {points(margin)}' for name, margin in comparison.margin.items())} points"
         )
     lines.append(
-        f"resolves: the smallest true difference, in points, that would be significant in {100 * POWER:.0f} % of such "
-        "splits; a smaller one may exist and not be found"
+        f"detectable: the smallest true difference, in points, that would be significant in {100 * POWER:.0f} % of "
+        "such splits; a smaller one may exist and not be found"
     )
     if compared.network is not None:
         lines.append(

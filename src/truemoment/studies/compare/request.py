@@ -6,18 +6,30 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, Request, Running, argument, option
 from truemoment.data.named_file import NamedFile
-from truemoment.studies.request import Fitting, MappedData, Measuring, ReadingPredictions, Testing
+from truemoment.studies.request import (
+    Fitting,
+    MappedData,
+    Measuring,
+    NamedValue,
+    ReadingPredictions,
+    Testing,
+    named_value,
+)
 
 if TYPE_CHECKING:
     from truemoment.data.datasets.source import AnnotationSource
+    from truemoment.studies.request import AnyPredictions
 
-Files = AnyFile | Sequence[AnyFile]
-"""The prediction file of a method, or those of its runs."""
+    AnyRuns = AnyPredictions | Sequence[AnyPredictions]
+    """Predictions of a method, or those of its runs."""
+
+PredictionInput = Path | NamedValue
+"""A prediction file, or another value that has predictions."""
 
 Way = Literal["shuffled", "reversed", "frozen", "other-video"]
 """Changes of videos (:data:`truemoment.media.features.changed.CHANGES`)."""
@@ -76,7 +88,7 @@ class AdditionsRequest(Request):
 
     HEADING = "Beside the comparison"
 
-    on: In[Mapping[str, Mapping[str, Files]]] = option(
+    on: In[Mapping[str, Mapping[str, AnyRuns]]] = option(
         "Predictions of a method on another split, or on DATASET/SPLIT; can be repeated.",
         (),
         metavar="SPLIT [NAME=]FILE",
@@ -84,7 +96,7 @@ class AdditionsRequest(Request):
         words=Words,
         read=files_by_place,
     )
-    changed: In[Mapping[str, Mapping[str, Files]]] = option(
+    changed: In[Mapping[str, Mapping[str, AnyRuns]]] = option(
         "Predictions of a method on changed videos of the split: shuffled, reversed, frozen or other-video; can be "
         "repeated.",
         (),
@@ -93,10 +105,9 @@ class AdditionsRequest(Request):
         words=tuple[tuple[Way, str], ...],
         read=files_by_place,
     )
-    floors: tuple[str, ...] = option(
+    floor: tuple[str, ...] | str = option(
         "Blind baseline to show beside the methods, e.g. action-aware; can be repeated. [default: sentence-network]",
         (),
-        name="--floor",
         metavar="NAME",
         rare=True,
     )
@@ -106,7 +117,7 @@ class AdditionsRequest(Request):
 class CompareRequest(MappedData, Measuring, ReadingPredictions, Fitting, Testing, AdditionsRequest, Running):
     """The predictions of some methods, and the annotations against which they are measured."""
 
-    predictions: In[Mapping[str, Files]] = argument(
+    predictions: In[Mapping[str, AnyRuns] | Sequence[AnyFile]] = argument(
         metavar="[NAME=]PREDICTIONS...", words=tuple[str, ...], read=files_by_method
     )
     _: KW_ONLY
@@ -129,10 +140,22 @@ class CompareRequest(MappedData, Measuring, ReadingPredictions, Fitting, Testing
         """Return the files of the datasets of other splits."""
         return [path for place in self.on for path in split_source(place, self.source).files()]
 
+    def check(self) -> None:
+        """Name the methods of a list of files by their files; refuse predictions without the name of a method."""
+        given = self.predictions
+        if isinstance(given, list | tuple) and all(isinstance(file, str | os.PathLike) for file in given):
+            object.__setattr__(self, "predictions", files_by_method([os.fspath(file) for file in given]))
+        elif not isinstance(given, Mapping) or len(given) < 2:
+            found = f"{len(given)} method" if isinstance(given, Mapping) else type(given).__name__
+            raise UsageError(
+                f"predictions: got {found}, expected those of two methods or more by name, as in "
+                '{"ours": ..., "base": ...}'
+            )
+
     @property
-    def files(self) -> dict[str, list[Path]]:
-        """The files of each method."""
-        return paths_by_name(self.predictions)
+    def files(self) -> dict[str, list[PredictionInput]]:
+        """The file or value of each run of each method."""
+        return inputs_by_name(self.predictions)
 
     @property
     def declared(self) -> set[str]:
@@ -147,12 +170,20 @@ class CompareRequest(MappedData, Measuring, ReadingPredictions, Fitting, Testing
         return set(reads)
 
 
-def paths_by_name(files: Mapping[str, Files]) -> dict[str, list[Path]]:
-    """Return the files of each method as paths."""
-    return {
-        name: [Path(value)] if isinstance(value, str | os.PathLike) else [Path(file) for file in value]
-        for name, value in files.items()
-    }
+def inputs_by_name(predictions: Mapping[str, Any], place: str = "") -> dict[str, list[PredictionInput]]:
+    """Return the files or values of the runs of each method; values are named by the method, `place` and the run."""
+    inputs: dict[str, list[PredictionInput]] = {}
+    for method, value in predictions.items():
+        runs = [value] if isinstance(value, str | os.PathLike) else _runs_of(value)
+        numbers = [""] if len(runs) == 1 else [f", run {number}" for number in range(1, len(runs) + 1)]
+        inputs[method] = [named_value(run, f"{method}{place}{n}") for run, n in zip(runs, numbers, strict=True)]
+    return inputs
+
+
+def _runs_of(value: Any) -> list[Any]:  # noqa: ANN401 - any value
+    from truemoment.data.python_values import several_values
+
+    return several_values(value)
 
 
 def split_source(place: str, data: AnnotationSource) -> AnnotationSource:

@@ -7,13 +7,13 @@ from typing import Any
 
 from truemoment.base.errors import MissingFileError
 from truemoment.base.records import Annotations
-from truemoment.base.request import function_of
+from truemoment.base.request import function_of, several
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.report.words import counted
 from truemoment.studies.compare import report as reports
 from truemoment.studies.compare.files import Additions, ComparedFiles, check_methods, compare_files, training_split
-from truemoment.studies.compare.request import CompareRequest, paths_by_name, split_source
+from truemoment.studies.compare.request import CompareRequest, inputs_by_name, split_source
 from truemoment.studies.compare.splits import OtherSplit, check_floors, check_known
 from truemoment.studies.request import path_of
 
@@ -71,7 +71,8 @@ def run(request: CompareRequest) -> ComparisonResult:
     Parameters
     ----------
     predictions
-        Prediction files by name of the method; several files of one method are its runs, for instance seeds.
+        Files or values with predictions, by name of the method; several of one method, in a list, are its runs, for
+        instance seeds. Files in a list have the names of the files.
 
     Returns
     -------
@@ -87,7 +88,7 @@ def run(request: CompareRequest) -> ComparisonResult:
     """
     files, network, declared = request.files, request.fit_split != "none", request.declared
     check_methods(list(files), request.against, network=network, reads_sentence=declared)
-    check_floors(request.floors)
+    check_floors(several(request.floor))
     for option, by_place in (("--on", request.on), ("--changed", request.changed)):
         for place in by_place:
             check_known(f"{option} {place}", list(by_place[place]), list(files))
@@ -104,7 +105,7 @@ def run(request: CompareRequest) -> ComparisonResult:
         reads_sentence=declared,
         additions=_additions(request),
         testing=request.draws,
-        read=request.how.settled(request.on_warning),
+        read=request.settled(request.on_warning),
         cache=request.cache(request.on_warning),
         progress=request.progress,
         on_status=request.on_status,
@@ -133,13 +134,13 @@ def _additions(request: CompareRequest) -> Additions:
         fit_split = request.fit_split if is_same or request.fit_split == "none" else None
         fit_file = path_of(request.fit_annotations) if is_same else None
         train = training_split(source, annotations, fit_split, fit_file)
-        splits.append(OtherSplit(place, annotations, paths_by_name(request.on[place]), train))
+        splits.append(OtherSplit(place, annotations, inputs_by_name(request.on[place], f" on {place}"), train))
     changed = {
-        (way, name): paths
-        for way, files in dict(request.changed).items()
-        for name, paths in paths_by_name(files).items()
+        (way, name): inputs
+        for way, predictions in dict(request.changed).items()
+        for name, inputs in inputs_by_name(predictions, f" on {way} videos").items()
     }
-    return Additions(request.floors, tuple(splits), changed)
+    return Additions(several(request.floor), tuple(splits), changed)
 
 
 compare = function_of(CompareRequest, run, "compare")

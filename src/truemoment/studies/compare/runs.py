@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.base.boundary.files import source_of
 from truemoment.base.intervals import Floats
 from truemoment.base.records import Predictions
 from truemoment.baselines.equal_depth import evaluate_to_depths
@@ -17,6 +15,8 @@ from truemoment.baselines.floors import Setting
 from truemoment.data.formats import MatchReport
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import interval95, resample_figures
+from truemoment.studies.compare.request import PredictionInput
+from truemoment.studies.request import source_of_predictions
 
 
 class FileRun(NamedTuple):
@@ -30,7 +30,7 @@ class FileRun(NamedTuple):
 
 def measure_runs(
     inputs: Sequence[tuple[Predictions, MatchReport]],
-    paths: Sequence[Path],
+    sources: Sequence[PredictionInput],
     setting: Setting,
     depths: Sequence[int | None],
     *,
@@ -38,11 +38,12 @@ def measure_runs(
 ) -> list[FileRun]:
     """Return the runs of a method, measured on lists of equal depth."""
     runs = []
-    for path, (predictions, match) in zip(paths, inputs, strict=True):
+    for source, (predictions, match) in zip(sources, inputs, strict=True):
         scores = evaluate_to_depths(
             setting.annotations, predictions, setting.measures, depths, setting.protocol, progress=progress
         )
-        runs.append(FileRun(scores, match, source_of(path), longest_list(predictions)))
+        about = source_of_predictions(source, predictions)
+        runs.append(FileRun(scores, match, about, longest_list(predictions)))
     return runs
 
 

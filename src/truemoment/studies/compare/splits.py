@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from truemoment.data.formats import Reader
 from truemoment.evaluation.uncertainty import stream
 from truemoment.report.words import listed
 from truemoment.studies.compare.comparison import PublishedFigure, published_beside
+from truemoment.studies.compare.request import PredictionInput
 from truemoment.studies.compare.runs import FileRun, longest_list, mean_figures, mean_interval, measure_runs
 
 
@@ -35,7 +35,7 @@ class OtherSplit:
 
     name: str
     annotations: Annotations
-    files: Mapping[str, Sequence[Path]]
+    files: Mapping[str, Sequence[PredictionInput]]
     train: Annotations | None = None
 
 

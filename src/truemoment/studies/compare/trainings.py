@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from truemoment.studies.compare.comparison import Comparison
 
 POWER = 0.8
-"""Share of test sets in which a difference of the size a split "resolves" would be found."""
+"""Share of test sets in which the smallest detectable difference of a split would be found."""
 
 SOURCES = ("queries", "videos", "trainings")
 """Sources of the variance of a difference."""

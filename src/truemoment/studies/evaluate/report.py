@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truemoment.base.boundary.documents import Measured
+from truemoment.base.boundary.own_path import AnyPath, any_path
 from truemoment.base.intervals import Floats
 from truemoment.data.formats import MatchReport, Parsing
 from truemoment.data.formats.base import Sample
@@ -71,6 +72,11 @@ class Evaluation(Scores, Result):
         """Return the evaluation of scores; without a file, its source is empty."""
         values = {field.name: getattr(scores, field.name) for field in fields(Scores)}
         return cls(**values, match=match, source=source or {"path": "predictions", "sha256": ""}, depth=depth, **more)
+
+    def save(self, path: AnyPath | str) -> None:
+        """Write the report as other results do (``.html``, ``.json``, ``.md``, ``.tex``), or the scores (``.npz``)."""
+        save = Scores.save if any_path(path).suffix.lower() == ".npz" else Result.save
+        save(self, path)
 
     @property
     def figures(self) -> list[Measured]:

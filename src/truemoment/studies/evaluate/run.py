@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
-from truemoment.base.boundary.files import source_of
 from truemoment.base.request import function_of
 from truemoment.data.language.paragraphs import order_in_signature
 from truemoment.evaluation.evaluate import evaluate as measure
@@ -14,7 +11,7 @@ from truemoment.evaluation.uncertainty import bootstrap, interval95, stream
 from truemoment.studies.evaluate.calibration import RESAMPLES, calibration
 from truemoment.studies.evaluate.report import Evaluation
 from truemoment.studies.evaluate.request import Evaluate
-from truemoment.studies.request import is_file, path_of
+from truemoment.studies.request import named_value, path_of, source_of_predictions
 
 
 def run(request: Evaluate) -> Evaluation:
@@ -64,7 +61,7 @@ def run(request: Evaluate) -> Evaluation:
     return Evaluation.of(
         scores,
         match,
-        source_of(Path(source)) if is_file(source) else {},
+        source_of_predictions(named_value(source, "predictions"), predictions),
         int(predictions.lengths.max(initial=0)),
         ci95=intervals,
         resamples=request.resamples or 0,

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from truemoment.base.boundary.files import source_of
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import Annotations, Predictions
@@ -42,6 +41,7 @@ from truemoment.studies.humans.scores import (
     measures_of_one_answer,
     same_queries,
 )
+from truemoment.studies.request import NamedValue, source_of_predictions
 
 Person = Literal["random", "by agreement", "best", "consensus"]
 
@@ -229,7 +229,7 @@ class AnnotatedFiles:
 
 def study_files(
     annotations: Annotations,
-    files: Mapping[str, Path],
+    files: Mapping[str, Path | NamedValue],
     *,
     official: Annotations | None = None,
     measures: str | None = None,
@@ -270,7 +270,9 @@ def study_files(
     return AnnotatedFiles(
         study=study,
         agreement=agreement,
-        predictions={name: (source_of(files[name]), match) for name, (_, match) in inputs.items()},
+        predictions={
+            name: (source_of_predictions(files[name], answers), match) for name, (answers, match) in inputs.items()
+        },
         n_without_official=n_queries - len(annotators),
         draws=draws,
         resamples=resamples,

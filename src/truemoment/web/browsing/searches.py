@@ -204,7 +204,7 @@ class Searches:
 
         def find(top: int) -> list[FoundMoment]:
             nonlocal n_scored
-            searcher.ranking = RankingOptions(top=top, apart_s=request.apart_s, exact=request.exact)
+            searcher.ranking = RankingOptions(top=top, apart=request.apart_s, exact=request.exact)
             result = searcher.find(checked_vectors(self.index, vector), [background])[0]
             n_scored = result.n_videos
             return list(result.moments)
@@ -265,7 +265,7 @@ class Searches:
         """Return the searcher of some videos, which only the thread that searches asks for."""
         key = names, exact
         if key not in self._searchers:
-            self._searchers[key] = IndexSearcher(self.index, RankingOptions(top=1, apart_s=0.0, exact=exact), names)
+            self._searchers[key] = IndexSearcher(self.index, RankingOptions(top=1, apart=0.0, exact=exact), names)
             if len(self._searchers) > MOST_SEARCHERS:
                 self._searchers.popitem(last=False)
         self._searchers.move_to_end(key)

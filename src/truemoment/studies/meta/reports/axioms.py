@@ -25,7 +25,18 @@ AXIOMS: tuple[Axiom, ...] = ("INV", "MON")
 MOST_DRAWN = 5
 """Maximum number of counterexamples in the figure; tables show all."""
 
-OUTCOMES = {True: "holds", False: "is broken", None: "does not apply"}
+OUTCOMES: Mapping[Axiom, Mapping[bool | None, str]] = {
+    "INV": {
+        True: "redundant predictions change nothing (INV)",
+        False: "redundant predictions change the figure (INV)",
+        None: "one prediction only, so none is redundant (INV)",
+    },
+    "MON": {
+        True: "every better prediction raises the figure (MON)",
+        False: "some better predictions do not raise the figure (MON)",
+        None: "no better prediction was tried (MON)",
+    },
+}
 """Words for the outcome of an axiom; None if there was nothing to check."""
 
 
@@ -73,8 +84,8 @@ def sentences(table: Mapping[str, Mapping[Axiom, bool | None]]) -> Iterable[str]
     for measure, row in table.items():
         groups.setdefault(tuple(row.get(axiom) for axiom in AXIOMS), []).append(measure)
     for group, measures in sorted(groups.items(), key=lambda item: (item[0].count(False), -item[0].count(True))):
-        outcomes = [f"{axiom} {OUTCOMES[outcome]}" for axiom, outcome in zip(AXIOMS, group, strict=True)]
-        yield f"{few(measures)}: {' and '.join(outcomes)}."
+        outcomes = [OUTCOMES[axiom][outcome] for axiom, outcome in zip(AXIOMS, group, strict=True)]
+        yield f"{few(measures)}: {'; '.join(outcomes)}."
 
 
 def _notes(results: Sequence[AxiomResult]) -> Iterable[str]:
