@@ -130,10 +130,10 @@ def _rows_by_query(table: ValueTable, argument: str) -> Any:  # noqa: ANN401
     meaning = {name: key for key, names in PREDICTED.items() for name in names}
     columns: dict[str, str] = {}
     for name in table.columns:
-        if key := meaning.get(name.strip().lower()):
-            if key in columns:
-                raise InputError(f"got columns {columns[key]} and {name}, expected one of them", path=argument)
-            columns[key] = name
+        if field := meaning.get(name.strip().lower()):
+            if field in columns:
+                raise InputError(f"got columns {columns[field]} and {name}, expected one of them", path=argument)
+            columns[field] = name
     if "moments" not in columns and not {"start", "end"} <= columns.keys():
         if WINDOWS in table.columns:
             raise UsageError(f"{argument}: got references (column {WINDOWS}), {ORDER}")

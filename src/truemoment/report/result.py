@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from truemoment.base.boundary.documents import json_text
@@ -60,7 +60,7 @@ class Result(ABC):
         """
         from truemoment.report.render import latex, markdown  # noqa: PLC0415 - loaded when something is written
 
-        texts = {
+        texts: dict[str, Callable[[], str]] = {
             ".html": self.to_html,
             ".json": lambda: json_text(self.document()),
             ".md": lambda: "\n".join(markdown.lines(self.report())) + "\n",

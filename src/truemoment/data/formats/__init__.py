@@ -239,6 +239,7 @@ class Reader(Protocol):
         self,
         path: Any,  # noqa: ANN401 - or a value that has predictions
         annotations: Annotations,
+        /,
         *,
         progress: bool,
     ) -> tuple[Predictions, MatchReport]:

@@ -86,7 +86,8 @@ class Splitting(Request):
             return self.plan
         names = dict.fromkeys(several(self.shift) or ("location",))
         shifts: list[Shift] = [
-            LocationShift(self.place, self.width) if name == "location" else WordShift(name) for name in names
+            LocationShift(self.place, self.width) if name == "location" else WordShift(name)  # type: ignore[arg-type]  # one of Shifted
+            for name in names
         ]
         of_location = {"--marked": self.marked, "--longest": self.longest, "--width": self.width}
         options = [option for option, value in of_location.items() if value is not None]

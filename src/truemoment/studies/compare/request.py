@@ -160,7 +160,7 @@ class CompareRequest(MappedData, Measuring, ReadingPredictions, Fitting, Testing
     @property
     def declared(self) -> set[str]:
         """Names of the methods that are declared to read one sentence at a time."""
-        reads = dict.fromkeys(self.predictions, self.reads) if isinstance(self.reads, str) else dict(self.reads)
+        reads = dict.fromkeys(self.files, self.reads) if isinstance(self.reads, str) else dict(self.reads)
         for name, value in reads.items():
             if value != "sentence" or not name:
                 word = f"{name}={value}" if name else value
@@ -170,7 +170,10 @@ class CompareRequest(MappedData, Measuring, ReadingPredictions, Fitting, Testing
         return set(reads)
 
 
-def inputs_by_name(predictions: Mapping[str, Any], place: str = "") -> dict[str, list[PredictionInput]]:
+def inputs_by_name(
+    predictions: Any,  # noqa: ANN401 - a mapping, after `check`
+    place: str = "",
+) -> dict[str, list[PredictionInput]]:
     """Return the files or values of the runs of each method; values are named by the method, `place` and the run."""
     inputs: dict[str, list[PredictionInput]] = {}
     for method, value in predictions.items():

@@ -84,7 +84,9 @@ class HumansRequest(MappedData, OfficialSource, Measuring, ReadingPredictions, T
     duplicates: Literal["published", "out", "kept"] = option(
         "Whether moments identical to a person's own count when people are compared with each other.", "published"
     )
-    draws: int = number("Number of draws of a random annotator.", 100, 1, 10000)
+    draws: int = number(  # type: ignore[assignment]  # the option has this name, and Testing.draws is not used here
+        "Number of draws of a random annotator.", 100, 1, 10000
+    )
     timelines: int = number("Number of queries to draw, in order of rising agreement.", 6, 0, 100)
 
     @property
