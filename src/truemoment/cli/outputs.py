@@ -109,9 +109,9 @@ def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
     with tqdm(bar_format=f"{{desc}} [{{elapsed}}{total}]", leave=False) as bar:
 
         def on_status(what: str) -> None:
-            while announced:  # once, when the input was read without a fault
+            bar.set_description_str(what, refresh=not announced)
+            while announced:  # once, when work begins: most faults of the input were found before
                 bar.write(announced.pop(), file=sys.stderr)
-            bar.set_description_str(what)
             bar.update()
 
         yield on_status
