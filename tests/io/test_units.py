@@ -190,6 +190,13 @@ def test_random_hundredths_are_seen_where_they_pass_short_videos():
     assert look_at_units(np.fmin(start, held), held, of.duration_s, references) is None
 
 
+def test_the_whole_of_every_video_in_per_cent_is_seen():
+    """Videos of 150 s, as QVHighlights has, of which none is too short for 100 s."""
+    of = annotations(150.0, 150.0)
+    seen = look_at_units(np.zeros(N), np.full(N, 100.0), of.duration_s, ReferenceTimes.of(of, np.arange(N)))
+    assert (str(seen.axis), seen.certain) == ("percent", True)
+
+
 @pytest.mark.parametrize("axis", ["seconds", "fps=30"])
 def test_a_given_axis_is_what_the_person_means(files, axis):
     own, frames = files

@@ -204,7 +204,7 @@ def test_durations_that_are_missing(read):
     with pytest.raises(
         InputError, match="got no duration of its 2 videos, such as 'AAAAA'; do --durations or --videos name"
     ):
-        read("a.txt", two, durations={"aaaaa": 30.5})
+        read("a.txt", two, durations={"CCCCC": 30.5})
 
 
 @pytest.mark.parametrize(

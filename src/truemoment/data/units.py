@@ -180,8 +180,11 @@ class _Look:
     def sure_of_hundredths(self) -> float:
         """Return the standard errors that times up to 100 need, by where they end in videos shorter than that.
 
-        Infinite if none of many ends there after the end of its video, as hundredths would.
+        Infinite if none of many ends there after the end of its video, as hundredths would. From 0 to 100 everywhere is
+        the whole video.
         """
+        if np.all(self.start[self.known] == 0) and np.all(self.end[self.known] == 100):
+            return -np.inf
         short = self.known & (self.duration_s < TOO_SHORT_S)
         past = self.end[short] > SLACK * self.duration_s[short] + 1.0
         if len(past) >= SOME and float(past.mean()) > MANY_PAST:

@@ -9,11 +9,12 @@ from truemoment.base.boundary.arrays import refusing_damage
 from truemoment.base.boundary.files import DATA_BYTES
 from truemoment.base.boundary.inputs import reading
 from truemoment.base.boundary.own_path import AnyPath, open_regular, path_of_opened
-from truemoment.base.boundary.tables import has_decimal_commas, read_cells, read_sheet
+from truemoment.base.boundary.tables import has_decimal_commas, read_cells
 from truemoment.base.boundary.unpacking import FREE_TEXT_BYTES, refuse_swollen
 from truemoment.base.errors import InputError
 from truemoment.data.formats.entries import read_entries
 from truemoment.data.formats.footer import read_footer
+from truemoment.data.formats.head import Head
 from truemoment.data.formats.parquet import NUMBER_BYTES, TEXT_BYTES, import_pyarrow
 
 
@@ -43,7 +44,7 @@ def read_table(path: AnyPath) -> Records:
     records = [
         Record(line, number, dict(zip(names, row, strict=True))) for number, (line, row) in enumerate(rows, start=1)
     ]
-    return Records(names, records, has_decimal_commas(read_sheet(path, most=DATA_BYTES).split("\n", 1)[0]))
+    return Records(names, records, has_decimal_commas(Head.read(path).line.decode("utf-8", "replace")))
 
 
 def read_objects(path: AnyPath) -> Records:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from truemoment.base.boundary.files import DATA_BYTES, read_number, write_bytes
 from truemoment.base.boundary.own_path import AnyPath
-from truemoment.base.boundary.tables import cells_of, csv_text, has_decimal_commas, read_cells, read_sheet
+from truemoment.base.boundary.tables import cells_of, csv_text, has_decimal_commas, read_cells
 from truemoment.base.errors import InputError
 from truemoment.data.formats.base import AnswerRows, Format, PredictionRows
 from truemoment.data.formats.head import Head
@@ -139,7 +139,7 @@ def _read(path: AnyPath, _progress: bool) -> PredictionRows | AnswerRows:
     """Read the file; the rows of a query need not be adjacent."""
     lines: dict[Key, list[int]] = {}
     moments: dict[Key, list[tuple[float, ...]]] = {}
-    commas = has_decimal_commas(read_sheet(path, most=DATA_BYTES).split("\n", 1)[0])
+    commas = has_decimal_commas(Head.read(path).line.decode("utf-8", "replace"))
     for line, fields in read_table(path, HEADINGS, ("start", "end")):
         key = _about(fields)
         cells = {name: fields[name] for name in ("start", "end", "score") if name in fields}
