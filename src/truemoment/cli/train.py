@@ -106,7 +106,9 @@ def command(request: TrainRequest, learning: Learning, _threads: ModelThreads, o
         *map(source_file, request.sentences),
         *(Path(source.annotations or "") for source in loaded.data or ()),
     ]
-    _refuse_outputs([*files_of_run(out), _own_recipe(request.recipe), *read], [request.results, output.json_path])
+    if request.recipe.lower().endswith((".yaml", ".yml")):
+        read.append(Path(request.recipe))
+    _refuse_outputs([*files_of_run(out), *read], [request.results, output.json_path])
     sources = RunSources(
         learning.source,
         learning.features,
@@ -139,10 +141,6 @@ def command(request: TrainRequest, learning: Learning, _threads: ModelThreads, o
     deliver(reports.report(result), lambda: document(result), output)
     if words := reports.audit_words(result, learning.source.words()):
         suggest("does it use the videos?", words, output)
-
-
-def _own_recipe(recipe: str) -> Path | None:
-    return Path(recipe) if recipe.lower().endswith((".yaml", ".yml")) else None
 
 
 def _refuse_outputs(inputs: list[Path | None], outputs: list[Path | None]) -> None:
