@@ -31,7 +31,7 @@ from truemoment.base.records import Annotations, Predictions
 from truemoment.media.video.files import identity_of
 from truemoment.media.video.stamps import FrameTable
 from truemoment.searching.encoder_options import EncoderOptions
-from truemoment.searching.exporting.formats import exported
+from truemoment.searching.exporting.formats import export_text
 from truemoment.searching.exporting.moments import ExportedFilm, ExportedMoment
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings, default_proposals
@@ -348,8 +348,10 @@ def exports() -> None:
     film = ExportedFilm("film", Path("/films/film.mp4"), table, rate)
     moments = [ExportedMoment(film, 100 * k, 100 * k + 49, f"a door opens {k}", 0.5) for k in range(1000)]
     for ending in (".otio", ".edl", ".xml", ".fcpxml", ".csv"):
-        exported(moments[:2], ending)
-        say(f"1,000 moments as {ending}", [timed(lambda of=ending: exported(moments, of)) for _ in range(3)], "1,000")
+        export_text(moments[:2], ending)
+        say(
+            f"1,000 moments as {ending}", [timed(lambda of=ending: export_text(moments, of)) for _ in range(3)], "1,000"
+        )
 
 
 def main() -> None:

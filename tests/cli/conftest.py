@@ -115,7 +115,7 @@ def three_runs(tmp_path, monkeypatch):
 def in_colours(colours, tmp_path, monkeypatch):
     """Where a model is loaded, it is the encoder of mean colours; the folder is an empty one."""
     monkeypatch.setattr("truemoment.media.video.encoders.load_encoder", colours.load_encoder)
-    extraction._loaded.cache_clear()
+    extraction._load.cache_clear()
     monkeypatch.chdir(tmp_path)
     yield
-    extraction._loaded.cache_clear()
+    extraction._load.cache_clear()

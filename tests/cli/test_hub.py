@@ -59,9 +59,9 @@ def hub(colours, tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", made.snapshot_download)
     monkeypatch.setattr(encoders, "load_encoder", load_encoder)
     monkeypatch.chdir(tmp_path)
-    extraction._loaded.cache_clear()
+    extraction._load.cache_clear()
     yield made
-    extraction._loaded.cache_clear()
+    extraction._load.cache_clear()
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def index(call, films, hub):
     assert call("index", films / "a.mp4", "--model", "some/model", "--quiet")[0] == 0
     hub.here.clear()
     hub.asked.clear()
-    extraction._loaded.cache_clear()
+    extraction._load.cache_clear()
     return films / "a.mp4.index"
 
 
@@ -124,7 +124,7 @@ def test_the_default_model_is_asked_for_by_its_commit(call, films, hub, named):
     for model in (f"{DEFAULT_MODEL}@{PIN}", DEFAULT_MODEL):  # as before commits were recorded
         name_model(Path("x.index"), model)
         hub.here.clear()
-        extraction._loaded.cache_clear()
+        extraction._load.cache_clear()
         assert call("search", "red", "x.index", "--quiet")[0] == 0
         assert hub.asked.pop() == (DEFAULT_MODEL, PIN)
 

@@ -25,7 +25,7 @@ def indexed(painted, colours, tmp_path_factory):
     folder = tmp_path_factory.mktemp("indexed") / "all.index"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("truemoment.media.video.encoders.load_encoder", colours.load_encoder)
-        extraction._loaded.cache_clear()
+        extraction._load.cache_clear()
         assert run(["index", str(painted), "-o", str(folder), "--model", "colours", "--quiet"]) == 0
     return folder
 

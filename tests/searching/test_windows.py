@@ -91,7 +91,7 @@ class TestWindows:
             ({"window_s": 0.0}, "window"),
             ({"window_s": float("nan")}, "window"),
             ({"stride_s": 0.0}, "stride"),
-            ({"stride_s": 30.0}, "never looked at"),
+            ({"stride_s": 30.0}, "no window would cover"),
             ({"tail": "padded"}, "covered"),
         ],
     )

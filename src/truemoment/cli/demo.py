@@ -106,7 +106,7 @@ def command(request: DemoRequest, serving: PageServing) -> None:
             for old in _files_of(name):
                 (folder / old).unlink(missing_ok=True)
         write_world(world, folder)
-        pages = [_audit(world, name, request.out, request.seed, _status_of(name, on_status)) for name in PERCEPTION]
+        pages = [_audit(world, name, request.out, request.seed, on_status) for name in PERCEPTION]
     if not request.quiet:
         names = "annotations.jsonl, the predictions of both methods (*.jsonl), and a page each:"
         say(f"\nwritten to {request.out}: {names}")
@@ -137,11 +137,6 @@ def _files_of(name: str) -> list[str]:
     return [f"{name}.html", *(f"{name}-{split}.jsonl" for split in ANSWERED)]
 
 
-def _status_of(name: str, on_status: Callable[[str], None]) -> Callable[[str], None]:
-    """Name the method before what is being done."""
-    return lambda what: on_status(f"{name}: {what}" if what else "")
-
-
 def _audit(world: World, name: str, out: Path, seed: int, on_status: Callable[[str], None]) -> Path:
     """Audit one of the methods, write its predictions and its page, and print the verdict; return the page."""
     from truemoment.base.boundary.files import sha256_of
@@ -150,14 +145,17 @@ def _audit(world: World, name: str, out: Path, seed: int, on_status: Callable[[s
     from truemoment.studies.audit import report
     from truemoment.studies.audit.run import audit
 
-    predictions = _answers(world, name, seed, on_status)
+    def on_step(what: str) -> None:
+        on_status(f"{name}: {what}" if what else "")
+
+    predictions = _answers(world, name, seed, on_step)
     for split, answers in predictions.items():
         reference = world.splits["test-iid" if split == "test-iid" else "test-ood"]
         write_predictions(OwnPath(out) / f"{name}-{split}.jsonl", answers, reference)
     path = out / f"{name}-test-ood.jsonl"
     sources = {"path": path.name, "sha256": sha256_of(path)}
-    audited = audit(_setup(world, predictions), seed=seed, sources=sources, on_status=on_status)
-    on_status("writing the page")
+    audited = audit(_setup(world, predictions), seed=seed, sources=sources, on_status=on_step)
+    on_step("writing the page")
     page = OwnPath(out) / f"{name}.html"
     write_text(page, html.page(report.report(audited), command=_command(out, name, seed)))
     on_status("")

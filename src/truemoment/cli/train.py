@@ -54,8 +54,10 @@ def command(request: TrainRequest, _threads: ModelThreads, output: Output) -> No
         *map(source_file, several(request.sentences)),
         *(Path(source.annotations or "") for source in recipe.data or ()),
     ]
+    if request.recipe.lower().endswith((".yaml", ".yml")):
+        read.append(Path(request.recipe))
     results = path_of(request.results)
-    _refuse_outputs([*files_of_run(out), _own_recipe(request.recipe), *read], [results, output.json_path])
+    _refuse_outputs([*files_of_run(out), *read], [results, output.json_path])
     first = processes().is_main_process
     output = output if first else dataclasses.replace(output, quiet=True)  # one of the processes speaks for all
 
@@ -74,10 +76,6 @@ def command(request: TrainRequest, _threads: ModelThreads, output: Output) -> No
     deliver(trained.report(), trained.document, output)
     if words := reports.audit_words(trained.result, request.source.words()):
         suggest("does it use the videos?", words, output)
-
-
-def _own_recipe(recipe: str) -> Path | None:
-    return Path(recipe) if recipe.lower().endswith((".yaml", ".yml")) else None
 
 
 def _refuse_outputs(inputs: list[Path | None], outputs: list[Path | None]) -> None:

@@ -89,7 +89,10 @@ def film_of(
         if time_code is not None:
             raise UsageError(f"{path}: has a variable frame rate, so there is no time code")
         return ExportedFilm(video_id, path, table, None)
-    text = time_code or _own_time_code(path)
+    text = time_code
+    if text is None:
+        with opened(path) as (container, stream):
+            text = {**container.metadata, **stream.metadata}.get("timecode")
     if text is None:
         return ExportedFilm(video_id, path, table, rate)
     try:
@@ -98,12 +101,6 @@ def film_of(
         if time_code is not None:
             raise
         return ExportedFilm(video_id, path, table, rate)
-
-
-def _own_time_code(path: Path) -> str | None:
-    with opened(path) as (container, stream):
-        known = {**container.metadata, **stream.metadata}
-    return known.get("timecode")
 
 
 def moments_of(sentence: str, results: Sequence[SearchResult], time_code: str | None = None) -> list[ExportedMoment]:
