@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from truemoment.report.chart_axis import nice_axis, strip_axis
-from truemoment.report.charts import Clouds, Plot, StripChart, StripMark
+from truemoment.report.charts import Clouds, Plot, StripChart, StripMark, StripRow
 from truemoment.report.density_classes import DENSITY_BOUNDS, SCALE_MEANS, most_frequent
 from truemoment.report.drawing import (
     SMALL,
@@ -20,7 +18,7 @@ from truemoment.report.drawing import (
     wrapped,
     write_beside,
 )
-from truemoment.report.roles import GRID, ROLES, SOFT
+from truemoment.report.roles import INK, ROLES, SOFT
 from truemoment.report.words import number
 
 if TYPE_CHECKING:
@@ -30,29 +28,24 @@ if TYPE_CHECKING:
 
 def strip_figure(strip: StripChart) -> Figure:
     """Draw a strip chart with matplotlib, for a file."""
-    labels = [(row.label, row.is_main) for row in strip.rows]
+    entries = [(title, row) for title, rows in strip.groups for row in ([None] if title else []) + list(rows)]
+    labels = [wrapped(title if row is None else row.label, 24) for title, row in entries]
     height_in = 0.2 if not strip.roles else 0.26
-    lines = [wrapped(label, 24).count("\n") for label, _ in labels]
+    lines = sum(label.count("\n") for label in labels)
     with drawing_style():
-        figure = new_figure(0.8 + 0.2 * bool(strip.roles) + height_in * len(labels) + 0.13 * sum(lines))
+        figure = new_figure(0.8 + 0.2 * bool(strip.roles) + height_in * len(entries) + 0.13 * lines)
         axes = figure.add_subplot()
-        for at, row in enumerate(strip.rows):
-            for k, mark in enumerate(row.marks):
-                offset = (k - (len(row.marks) - 1) / 2) * 0.3
-                _draw_mark(axes, mark, at + offset, label=ROLES[mark.role].word if strip.roles else "")
-            if not any(math.isfinite(mark.value) for mark in row.marks):
-                write_beside(axes, "undefined", 0, at, share_of_width=True, color=SOFT)
-            note = row.note if strip.note else ", ".join(number(mark.value, strip.decimals) for mark in row.marks[:1])
-            write_beside(axes, note, 1, at, share_of_width=True, fontweight="bold" if row.is_main else "normal")
+        for at, (_, row) in enumerate(entries):
+            if row is not None:
+                _draw_row(axes, strip, row, at)
         if strip.note:
             write_beside(axes, strip.note, 1, -0.8, share_of_width=True, color=SOFT)
-        axes.set_yticks(range(len(labels)), [wrapped(label, 24) for label, _ in labels])
-        axes.set_ylim(max(len(labels), 1) - 0.5, -0.5)
+        axes.set_yticks(range(len(entries)), labels)
+        axes.set_ylim(max(len(entries), 1) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0, pad=7)
-        for label, (_, is_main) in zip(axes.get_yticklabels(), labels, strict=True):
-            label.set_fontweight("bold" if is_main else "normal")
-        for edge in np.cumsum([len(rows) for _, rows in strip.groups])[:-1] - 0.5:
-            axes.axhline(edge, color=GRID, linewidth=0.7, zorder=0)
+        for label, (_, row) in zip(axes.get_yticklabels(), entries, strict=True):
+            label.set_fontweight("bold" if row is not None and row.is_main else "normal")
+            label.set_color(INK if row is not None else SOFT)
         if strip.line is not None and math.isfinite(strip.line.value):
             look = ROLES[strip.line.role].look
             axes.axvline(strip.line.value, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=0.5)
@@ -63,9 +56,20 @@ def strip_figure(strip: StripChart) -> Figure:
         axes.grid(axis="x")
         if strip.roles:
             handles, words = axes.get_legend_handles_labels()
-            entries = dict(zip(words, handles, strict=True))
-            figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=3, columnspacing=1.2)
+            legend = dict(zip(words, handles, strict=True))
+            figure.legend(legend.values(), legend.keys(), loc="outside upper center", ncols=3, columnspacing=1.2)
     return figure
+
+
+def _draw_row(axes: Axes, strip: StripChart, row: StripRow, at: int) -> None:
+    """Draw the marks of a row, one below the other, and its note, or its value where there are no notes."""
+    for k, mark in enumerate(row.marks):
+        offset = (k - (len(row.marks) - 1) / 2) * 0.3
+        _draw_mark(axes, mark, at + offset, label=ROLES[mark.role].word if strip.roles else "")
+    if not any(math.isfinite(mark.value) for mark in row.marks):
+        write_beside(axes, "undefined", 0, at, share_of_width=True, color=SOFT)
+    note = row.note if strip.note else ", ".join(number(mark.value, strip.decimals) for mark in row.marks[:1])
+    write_beside(axes, note, 1, at, share_of_width=True, fontweight="bold" if row.is_main else "normal")
 
 
 def _draw_mark(axes: Axes, mark: StripMark, at: float, *, label: str) -> None:
