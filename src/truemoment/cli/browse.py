@@ -27,6 +27,7 @@ from truemoment.studies.request import Data, Fitting, ReadingPredictions, path_o
 if TYPE_CHECKING:
     from truemoment.web.browsing.looking import AnswerColumns
 
+
 @dataclass(frozen=True, kw_only=True)
 class LookingOptions(Request):
     """What the page of answers shows beside the answers."""

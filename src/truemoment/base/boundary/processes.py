@@ -176,7 +176,7 @@ def begin_quietly() -> None:
 
 
 def run_apart(
-    work: Callable[..., T], *arguments: Any, on_status: Callable[[str], None], check: Callable[[], None]
+    work: Callable[..., T], *arguments: object, on_status: Callable[[str], None], check: Callable[[], None]
 ) -> T:
     """Run work in a process of its own, and return its result.
 
@@ -220,7 +220,7 @@ def run_apart(
         process.join()
 
 
-def _work_apart(sender: Connection, work: Callable[..., object], arguments: tuple[Any, ...]) -> None:
+def _work_apart(sender: Connection, work: Callable[..., object], arguments: tuple[object, ...]) -> None:
     """Do the work of :func:`run_apart` in its process."""
     begin_quietly()
     try:

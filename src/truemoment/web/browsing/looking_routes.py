@@ -162,9 +162,7 @@ class LookingService:
     def routes(self) -> list[RouteOf]:
         """Return the routes of the page of answers."""
         return [
-            page_route(
-                "/", lambda visit: RedirectResponse(f"{visit.site.root}/queries", status_code=303), roles=BOTH
-            ),
+            page_route("/", lambda visit: RedirectResponse(f"{visit.site.root}/queries", status_code=303), roles=BOTH),
             page_route("/queries", "queries.html.j2", roles=BOTH, values=lambda _: {"looked": self.looked}),
             page_route("/query/{n:number}", "one_query.html.j2", roles=BOTH, values=self.page),
             route("GET", "/api/about", self.about, roles=BOTH),

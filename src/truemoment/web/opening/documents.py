@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from truemoment.report.model import LEVELS, Block, Cell, Finding, Report, Section, Table
-from truemoment.report.words import UNDEFINED, counted
+from truemoment.report.words import UNDEFINED, counted, few
 
 DOCUMENTS = MappingProxyType({"audit": "audit", "comparison": "comparison", "leaderboard": "leaderboard"})
 """Documents that have a kind of their own, by the name in their schema; all others are reports."""
@@ -43,32 +43,40 @@ def document_facts(schema: str, document: Mapping[str, Any]) -> tuple[list[str],
     data = [value for name in ("dataset", "split") if isinstance(value := document.get(name), str)]
     lines = [schema.replace("-", " ") if schema not in DOCUMENTS else "", "/".join(data), *_figures(document)]
     hints = dict(zip(("dataset", "split"), data, strict=False))
-    if isinstance(source := document.get("predictions"), dict):
-        path, sha256 = source.get("path"), source.get("sha256")
-        if isinstance(path, str) and isinstance(sha256, str):
-            hints |= {"predictions": PurePath(path).name, "sha256": sha256}
-            lines.append(f"of {PurePath(path).name}")
-    if isinstance(finding := _verdict(document), dict):
+    if sources := dict(_sources(document)):
+        hints |= {"predictions": "\n".join(sources), "sha256": "\n".join(sources.values())}
+    if schema == "audit":
+        lines += [f"of {name}" for name in sources]
+    if finding := _verdict(document):
         lines.append(str(finding.get("verdict", "")).partition(":")[0])
     return [line for line in lines if line], hints
+
+
+def _sources(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield name and SHA-256 of the prediction files of an audit or a comparison."""
+    runs = (run for method in _entries(document.get("methods")) for run in _entries(method.get("runs")))
+    for entry in (document, *runs):
+        source = entry.get("predictions")
+        if isinstance(source, Mapping):
+            path, sha256 = source.get("path"), source.get("sha256")
+            if isinstance(path, str) and isinstance(sha256, str):
+                yield PurePath(path).name, sha256
 
 
 def _figures(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the headline figure, and the methods that are compared."""
     headline, measures = document.get("headline"), document.get("measures")
-    for entry in measures if isinstance(measures, list) else []:
-        if isinstance(entry, dict) and entry.get("measure") == headline and _is_number(entry.get("value")):
+    for entry in _entries(measures):
+        if entry.get("measure") == headline and _is_number(entry.get("value")):
             yield f"{headline} {100 * entry['value']:.2f}"
-    methods = document.get("methods")
-    if isinstance(methods, list):
-        names = [of["method"] for of in methods if isinstance(of, dict) and isinstance(of.get("method"), str)]
-        yield f"{counted(len(methods), 'method')}: {', '.join(names[:4])}" if names else counted(len(methods), "method")
+    if methods := _entries(document.get("methods")):
+        names = [name for of in methods if isinstance(name := of.get("method"), str)]
+        yield f"{counted(len(methods), 'method')}: {few(names)}" if names else counted(len(methods), "method")
 
 
-def _verdict(document: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a value of a document
-    findings = document.get("findings")
-    of_check = (of for of in findings if isinstance(of, dict) and of.get("check") == VERDICT) if isinstance(findings, list) else ()
-    return next(iter(of_check), None)
+def _verdict(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the finding of an audit that is its verdict."""
+    return next((of for of in _entries(document.get("findings")) if of.get("check") == VERDICT), None)
 
 
 # ----------------------------------------------------------------------------------------------- report
@@ -87,7 +95,7 @@ def report_of(title: str, document: Mapping[str, Any]) -> Report:
         elif blocks := tuple(_tables(words, value)):
             sections.append(Section(re.sub("[^a-z0-9]+", "-", name.lower()) or "values", words.capitalize(), blocks))
     verdict = _verdict(document)
-    headline = _finding(verdict) if isinstance(verdict, dict) and isinstance(verdict.get("verdict"), str) else None
+    headline = _finding(verdict) if verdict and isinstance(verdict.get("verdict"), str) else None
     return Report(title=title, sections=tuple(sections), facts=tuple(facts), headline=headline)
 
 
@@ -126,7 +134,9 @@ def _flat(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         elif isinstance(value, Mapping) and "value" in value:
             yield words, _percent(value["value"], value)
         elif isinstance(value, Mapping):
-            yield from ((f"{words}: {inner.replace('_', ' ')}", _text(of)) for inner, of in value.items() if _is_plain(of))
+            yield from (
+                (f"{words}: {inner.replace('_', ' ')}", _text(of)) for inner, of in value.items() if _is_plain(of)
+            )
         elif measures := [of for of in _entries(value) if isinstance(of.get("measure"), str) and "value" in of]:
             yield from ((of["measure"], _percent(of["value"], of)) for of in measures)
         elif isinstance(value, list) and value and all(map(_is_plain, value)):

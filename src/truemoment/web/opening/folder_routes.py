@@ -86,8 +86,18 @@ class FolderService:
         card = self._card(visit)
         kind, key = card.facts.kind, card.entry.key
         page = self.catalogue.listing().pages.get(key)
-        shown = f"/page/{page}" if page else f"/page/{key}" if kind == "page" else f"/report/{key}" if kind in REPORTS else ""
-        drawings = sorted(name for name in card.entry.inside if re.search(r"\.(svg|png)\Z", name)) if kind == "run" else []
+        shown = (
+            f"/page/{page}"
+            if page
+            else f"/page/{key}"
+            if kind == "page"
+            else f"/report/{key}"
+            if kind in REPORTS
+            else ""
+        )
+        drawings = (
+            sorted(name for name in card.entry.inside if re.search(r"\.(svg|png)\Z", name)) if kind == "run" else []
+        )
         stems = {name.rpartition(".")[0]: name for name in drawings}  # one of each drawing
         return {
             "card": as_json(card, self.catalogue.listing()),
@@ -98,15 +108,19 @@ class FolderService:
             **self._browsing(card),
         }
 
-    def _browsing(self, card: Card) -> dict[str, object]:
-        """Return the addresses of the queries of an audit or a comparison."""
-        predictions = predictions_of(self.catalogue, card) if card.facts.kind == "audit" else None
-        address = "" if predictions is None else f"/browse/{predictions.entry.key}{self._same_data(card, predictions)}/queries"
-        return {"browse": address, "confident": f"{address}?{CONFIDENT}" if address else ""}
+    def _browsing(self, card: Card) -> dict[str, str]:
+        """Return the addresses of the queries of an audit or a comparison; "" where its predictions are not here."""
+        is_study = card.facts.kind in ("audit", "comparison")
+        cards = predictions_of(self.catalogue, card)[:MOST_SYSTEMS] if is_study else []
+        if not cards:
+            return {"browse": "", "confident": ""}
+        keys = "-".join(of.entry.key for of in cards)
+        address = f"/browse/{keys}{self._same_data(card, cards[0])}/queries"
+        return {"browse": address, "confident": f"{address}?{CONFIDENT}"}
 
-    def _same_data(self, audit: Card, predictions: Card) -> str:
-        """Return the part of an address that names the annotations of an audit; "" for the most probable ones."""
-        data = (audit.facts.hints.get("dataset"), audit.facts.hints.get("split"))
+    def _same_data(self, study: Card, predictions: Card) -> str:
+        """Return the part of an address that names the annotations of a study; "" for the most probable ones."""
+        data = (study.facts.hints.get("dataset"), study.facts.hints.get("split"))
         for choice in self.choices.for_predictions(predictions):
             source = choice.source
             name = source.dataset or ("" if source.annotations is None else source.annotations.name)
@@ -211,7 +225,11 @@ class FolderService:
         kind = picture_type(data[:HEAD_BYTES])
         if kind is None:
             raise PageError(404, "there is no such picture")
-        return Response(data, media_type=kind, headers={"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"})
+        return Response(
+            data,
+            media_type=kind,
+            headers={"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"},
+        )
 
     def _job(self, undertaking: Undertaking) -> dict[str, object]:
         job = undertaking.job

@@ -1,4 +1,4 @@
-"""Results that belong together: audits and the predictions that they are of."""
+"""Results that belong together: audits and comparisons, and the predictions that they are of."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ def audits_of(catalogue: Catalogue, predictions: Card) -> Iterator[Card]:
             yield card
 
 
-def predictions_of(catalogue: Catalogue, audit: Card) -> Card | None:
-    """Return the prediction file of an audit; None if it is not in the folder, or was changed."""
-    return next((card for card in catalogue.of_kind("predictions") if _is_of(audit, card)), None)
+def predictions_of(catalogue: Catalogue, document: Card) -> list[Card]:
+    """Return the prediction files of an audit or a comparison, one each; files that were changed are left out."""
+    found = {_sha256(card.entry): card for card in catalogue.of_kind("predictions") if _is_of(document, card)}
+    order = document.facts.hints.get("sha256", "").split("\n")
+    return [found[sha256] for sha256 in order if sha256 in found]
 
 
-def _is_of(audit: Card, predictions: Card) -> bool:
-    hints = audit.facts.hints
-    is_named = hints.get("predictions") == predictions.entry.path.name
-    return is_named and hints.get("sha256") == _sha256(predictions.entry)
+def _is_of(document: Card, predictions: Card) -> bool:
+    hints = document.facts.hints
+    names, hashes = (hints.get(name, "").split("\n") for name in ("predictions", "sha256"))
+    return predictions.entry.path.name in names and _sha256(predictions.entry) in hashes
 
 
 @lru_cache(maxsize=1000)

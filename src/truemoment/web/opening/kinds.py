@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from truemoment.base.boundary.files import BYTE_ORDER_MARK, UNREADABLE, open_binary, read_json
+from truemoment.base.boundary.files import BYTE_ORDER_MARK, UNREADABLE, decode_json, open_binary, read_bytes, read_json
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import TrueMomentError
 from truemoment.data.formats import FORMATS
@@ -27,7 +27,7 @@ from truemoment.searching.layout import is_index, read_settings
 from truemoment.web.opening.documents import DOCUMENTS, document_facts, schema_of
 from truemoment.web.opening.entries import Entry
 
-HEAD_BYTES = 1 << 14
+HEAD_BYTES = 1 << 13
 """Bytes of a file by which its kind is recognised."""
 
 MOST_DOCUMENT_BYTES = 32 << 20
@@ -142,7 +142,11 @@ def _predictions(beginning: Beginning) -> Facts | None:
     texts = {name: header.get(name) for name in ("dataset", "split", "annotations_sha256")}
     hints = {name: value for name, value in texts.items() if isinstance(value, str)}
     of = [f"for {hints['dataset']}/{hints.get('split', '?')}"] if "dataset" in hints else []
-    by = [f"by {value}" for value in (made_by or {}).values() if isinstance(value, str)][:1] if isinstance(made_by, dict) else []
+    by = (
+        [f"by {value}" for value in (made_by or {}).values() if isinstance(value, str)][:1]
+        if isinstance(made_by, dict)
+        else []
+    )
     return Facts("predictions", tuple(map(fact, [*of, *by, f"format {' or '.join(names)}"])), "browse", hints)
 
 
@@ -204,7 +208,9 @@ def is_result_folder(names: Sequence[str]) -> bool:
 def recognise(entry: Entry) -> Facts:
     """Return the kind and the facts of an entry; what cannot be read or is nothing of ours is another file."""
     if entry.kind in ("link", "device"):
-        return Facts("other", (f"a {'link, not followed' if entry.kind == 'link' else 'pipe or device, not opened'}",), "")
+        return Facts(
+            "other", (f"a {'link, not followed' if entry.kind == 'link' else 'pipe or device, not opened'}",), ""
+        )
     try:
         if entry.kind == "folder":
             return next((facts for look in FOLDERS if (facts := look(entry))), OTHER)
@@ -222,7 +228,7 @@ def read_beginning(entry: Entry) -> Beginning:
 
 def read_document(entry: Entry) -> dict[str, Any]:
     """Read a JSON document whole."""
-    return read_json(entry.path, dict[str, Any], most=MOST_DOCUMENT_BYTES)
+    return decode_json(read_bytes(entry.path, most=MOST_DOCUMENT_BYTES), dict[str, Any], path=entry.path)
 
 
 def picture_type(data: bytes) -> str | None:

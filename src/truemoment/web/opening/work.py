@@ -104,7 +104,11 @@ def perform(
     paths = {name: path.checked() for name, path in files}
     page, document = out.with_name(f"{out.name}.html"), out.with_name(f"{out.name}.json")
     result, report = (_audit if study == "audit" else _compare)(paths, source, on_status)
-    named = [f"{name}={path}" for name, path in paths.items()] if study == "compare" else [str(path) for path in paths.values()]
+    named = (
+        [f"{name}={path}" for name, path in paths.items()]
+        if study == "compare"
+        else [str(path) for path in paths.values()]
+    )
     command = ["truemoment", study, *named, *source.words(), "--html", str(page), "--json", str(document)]
 
     from truemoment.report.render import html  # noqa: PLC0415 - it loads matplotlib
@@ -114,9 +118,7 @@ def perform(
     write_document(document, result.document())
 
 
-def _audit(
-    paths: dict[str, Path], source: AnnotationSource, on_status: Callable[[str], None]
-) -> tuple[Result, Report]:
+def _audit(paths: dict[str, Path], source: AnnotationSource, on_status: Callable[[str], None]) -> tuple[Result, Report]:
     from truemoment.learning.training import load_model  # noqa: PLC0415 - slow to import: only this process needs it
     from truemoment.studies.audit import reading  # noqa: PLC0415 - as above
     from truemoment.studies.audit.request import AuditRequest  # noqa: PLC0415 - as above
