@@ -239,7 +239,7 @@ class FolderService:
             result = key_of(OwnPath(root.root, job.result.relative_to(root.root).parts))
         return job.as_json() | {
             "title": undertaking.title,
-            "doing": undertaking.doing,
+            "doing": job.doing,
             "started_s": undertaking.started_s,
             "address": f"/item/{result}" if result else "",
         }

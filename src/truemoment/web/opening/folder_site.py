@@ -108,7 +108,7 @@ def open_folder(
                 return open_room(name)
             except (PageError, TrueMomentError) as error:
                 status = error.status if isinstance(error, PageError) else 400
-                context = {"site": site, "visitor": None, "problem": str(error), "name": name}
+                context = {"site": site, "visitor": None, "problem": str(error)}
                 return HTMLResponse(site.templates.render("no_room.html.j2", **context), status_code=status)
 
         return entered

@@ -38,15 +38,12 @@ class Undertaking:
         What it is, for people.
     job
         Its state.
-    doing
-        What is being done.
     started_s
         When it was started.
     """
 
     title: str
     job: PageJob
-    doing: str = ""
     started_s: float = field(default_factory=time.time)
 
 
@@ -60,11 +57,10 @@ class Work:
     def start(self, study: Study, files: Sequence[tuple[str, OwnPath]], source: AnnotationSource) -> Undertaking:
         """Start a study of prediction files, by the name of each method."""
         names = [name for name, _ in files]
-        undertaking: Undertaking
 
         def work(job: PageJob) -> Path:
             def show(words: str) -> None:
-                undertaking.doing = words
+                job.doing = words
 
             out = free_name(files[0][1].parent, study, names)
             run_apart(
