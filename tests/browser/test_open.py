@@ -4,12 +4,11 @@ import contextlib
 
 import pytest
 
-from truemoment.base.boundary.caching import NO_CACHE, Cache
+from truemoment.base.boundary.caching import Cache
 from truemoment.data.datasets.source import AnnotationSource
-from truemoment.web.opening import work
 from truemoment.web.opening.folder_site import open_folder
 
-from ..opening.conftest import N_QUERIES, write_annotations, write_predictions
+from ..opening.conftest import N_QUERIES, light_studies, write_annotations, write_predictions
 from ..thorough import quick_are
 
 pytestmark = pytest.mark.slow
@@ -18,24 +17,23 @@ HOSTILE = "<img src=x onerror=stolen()> \u202eلعب.jsonl"
 
 
 @pytest.fixture
-def served(tmp_path, chromium, serve_in_thread, watch, monkeypatch, empty_pictures):
-    """Serve a folder: served() -> a page of it. Studies run in a thread of this process, with few floors."""
+def results(tmp_path, empty_pictures):
+    """A folder of annotations and predictions, whose studies are light."""
     folder = tmp_path / "results"
     folder.mkdir()
     write_annotations(folder / "mine.jsonl")
     write_predictions(folder / "ours.jsonl")
     write_predictions(folder / HOSTILE, shift=1)
+    with light_studies(empty_pictures):
+        yield folder
 
-    def run_here(perform, *arguments, on_status, check):
-        check()
-        return perform(*arguments, on_status)
 
-    monkeypatch.setattr(work, "run_apart", run_here)
-    monkeypatch.setattr("truemoment.baselines.floors.FLOORS", ("predict-all", "uniform"))
-    monkeypatch.setattr(Cache, "of_user", classmethod(lambda *_, **__: NO_CACHE))
+@pytest.fixture
+def served(results, chromium, serve_in_thread, watch):
+    """Serve a folder: served() -> a page of it."""
     with contextlib.ExitStack() as stack:
-        stack.enter_context(empty_pictures())
-        server = stack.enter_context(open_folder(folder, AnnotationSource(), cache=Cache(tmp_path / "cache")))
+        cache = Cache(results.parent / "cache")
+        server = stack.enter_context(open_folder(results, AnnotationSource(), cache=cache))
         base = stack.enter_context(serve_in_thread(server.app))
         seen = watch(base)
 

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from truemoment.base.boundary.caching import NO_CACHE
+from truemoment.base.boundary.caching import NO_CACHE, Cache
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.web.opening import work
@@ -59,7 +59,6 @@ def audited(tmp_path_factory, empty_pictures):
 @pytest.fixture
 def folder(tmp_path, audited):
     """A folder with a result of each kind, and hostile files."""
-    import shutil
 
     shutil.copytree(audited, tmp_path / "results")
     folder = tmp_path / "results"
@@ -104,20 +103,26 @@ def folder(tmp_path, audited):
     return folder
 
 
-@pytest.fixture
-def opened(folder, tmp_path, monkeypatch, empty_pictures):
-    """Open the folder: (server, client). Studies run in a thread of this process, with few floors."""
-    from truemoment.base.boundary.caching import Cache
+@contextlib.contextmanager
+def light_studies(empty_pictures):
+    """Run the studies of a page in a thread of this process, with few floors, and draw nothing."""
 
     def run_here(perform, *arguments, on_status, check):
         check()
         return perform(*arguments, on_status)
 
-    monkeypatch.setattr(work, "run_apart", run_here)
-    monkeypatch.setattr("truemoment.baselines.floors.FLOORS", ("predict-all", "uniform"))
-    monkeypatch.setattr(Cache, "of_user", classmethod(lambda *_, **__: NO_CACHE))
+    with pytest.MonkeyPatch.context() as patch, empty_pictures():
+        patch.setattr(work, "run_apart", run_here)
+        patch.setattr("truemoment.baselines.floors.FLOORS", ("predict-all", "uniform"))
+        patch.setattr(Cache, "of_user", classmethod(lambda *_, **__: NO_CACHE))
+        yield
+
+
+@pytest.fixture
+def opened(folder, tmp_path, empty_pictures):
+    """Open the folder: (server, client)."""
     with (
-        empty_pictures(),
+        light_studies(empty_pictures),
         open_folder(folder, AnnotationSource(), cache=Cache(tmp_path / "cache")) as server,
         Client(server.app, server.tokens.owner) as client,
     ):

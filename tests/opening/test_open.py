@@ -3,8 +3,6 @@
 import os
 import time
 
-import pytest
-
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.web.opening import kinds
 from truemoment.web.opening.catalogue import Catalogue
