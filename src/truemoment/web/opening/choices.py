@@ -23,7 +23,7 @@ TRAINING = ("train", "training")
 
 
 @dataclass(frozen=True)
-class Choice:
+class DataChoice:
     """Annotations that may be meant.
 
     Parameters
@@ -44,7 +44,7 @@ class Choice:
     folder: tuple[str, ...] | None = None
 
 
-class Choices:
+class DataChoices:
     """Annotations for the predictions in a folder.
 
     Parameters
@@ -59,12 +59,12 @@ class Choices:
         self.catalogue, self.given = catalogue, given
         self._splits: dict[tuple[str, int, int], list[str | None]] = {}
 
-    def for_predictions(self, card: Card) -> list[Choice]:
+    def for_predictions(self, card: Card) -> list[DataChoice]:
         """Return the annotations that a file may be of, the most probable first."""
         hints = card.facts.hints
         choices = list(self._all(hints))
 
-        def rank(choice: Choice) -> tuple[bool, ...]:
+        def rank(choice: DataChoice) -> tuple[bool, ...]:
             source = choice.source
             name = source.dataset or ("" if source.annotations is None else source.annotations.name)
             split = source.split or "all"
@@ -78,7 +78,7 @@ class Choices:
 
         return sorted(choices, key=rank)
 
-    def of(self, card: Card, key: str = "") -> Choice:
+    def of(self, card: Card, key: str = "") -> DataChoice:
         """Return the choice with a key, or the most probable one."""
         choices = self.for_predictions(card)
         choice = next((choice for choice in choices if key in ("", choice.key)), None)
@@ -89,18 +89,18 @@ class Choices:
             raise PageError(404, "there are no such annotations in this folder", "data")
         return choice
 
-    def _all(self, hints: Mapping[str, str]) -> Iterator[Choice]:
+    def _all(self, hints: Mapping[str, str]) -> Iterator[DataChoice]:
         if self.given.dataset is not None or self.given.annotations is not None:
             words = self.given.words()
-            yield Choice("given", as_text(" ".join(words[1::2][:2])), self.given)
+            yield DataChoice("given", as_text(" ".join(words[1::2][:2])), self.given)
         for card in self.catalogue.of_kind("annotations"):
             for split in self._splits_of(card.entry):
                 title = card.entry.name if split is None else f"{card.entry.name}, {as_text(split)}"
                 source = AnnotationSource(None, card.entry.path.checked(), split)
-                yield Choice(key_of(card.entry.key, split), title, source, card.entry.path.parts[:-1])
+                yield DataChoice(key_of(card.entry.key, split), title, source, card.entry.path.parts[:-1])
         if hints.get("dataset") in DATASETS and "split" in hints:
             source = replace(self.given, dataset=hints["dataset"], annotations=None, split=hints["split"])
-            yield Choice(key_of(source.dataset, source.split), f"{source.dataset}, {source.split}", source)
+            yield DataChoice(key_of(source.dataset, source.split), f"{source.dataset}, {source.split}", source)
 
     def _splits_of(self, entry: Entry) -> list[str | None]:
         """Return the splits of a file; [None] for a file without any, [] for one that cannot be read."""

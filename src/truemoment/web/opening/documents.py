@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeGuard
 
 from truemoment.report.model import LEVELS, Block, Cell, Finding, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, few
@@ -172,5 +172,5 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def _is_number(value: Any) -> bool:  # noqa: ANN401 - of a document
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

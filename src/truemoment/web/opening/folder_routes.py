@@ -19,12 +19,12 @@ from truemoment.report.render import html
 from truemoment.web.browsing.looking import MOST_SYSTEMS
 from truemoment.web.browsing.video_routes import OWNER
 from truemoment.web.opening.catalogue import Card, Catalogue, as_json
-from truemoment.web.opening.choices import Choices
+from truemoment.web.opening.choices import DataChoices
 from truemoment.web.opening.documents import report_of
 from truemoment.web.opening.entries import key_of
 from truemoment.web.opening.joining import predictions_of
 from truemoment.web.opening.kinds import HEAD_BYTES, TITLES, picture_type, read_document
-from truemoment.web.opening.work import Undertaking, Work
+from truemoment.web.opening.work import StartedStudies, StartedStudy
 from truemoment.web.pages.app import RouteOf, Visit, page_route, route
 from truemoment.web.pages.errors import PageError
 
@@ -67,8 +67,8 @@ class FolderService:
     """
 
     catalogue: Catalogue
-    choices: Choices
-    work: Work
+    choices: DataChoices
+    work: StartedStudies
 
     # ------------------------------------------------------------------------------------------ handlers
 
@@ -231,16 +231,16 @@ class FolderService:
             headers={"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"},
         )
 
-    def _job(self, undertaking: Undertaking) -> dict[str, object]:
-        job = undertaking.job
+    def _job(self, started: StartedStudy) -> dict[str, object]:
+        job = started.job
         root = self.catalogue.root
         result = None
         if job.result is not None:
             result = key_of(OwnPath(root.root, job.result.relative_to(root.root).parts))
         return job.as_json() | {
-            "title": undertaking.title,
+            "title": started.title,
             "doing": job.doing,
-            "started_s": undertaking.started_s,
+            "started_s": started.started_s,
             "address": f"/item/{result}" if result else "",
         }
 

@@ -18,10 +18,10 @@ from truemoment.web.browsing.looking import FloorChoice
 from truemoment.web.browsing.search_site import MOST_BODY_BYTES, while_serving
 from truemoment.web.browsing.visitors import LinkTokens
 from truemoment.web.opening.catalogue import Catalogue
-from truemoment.web.opening.choices import Choices
+from truemoment.web.opening.choices import DataChoices
 from truemoment.web.opening.folder_routes import OWNERS, FolderService
 from truemoment.web.opening.rooms import Rooms, RoomSettings
-from truemoment.web.opening.work import Work
+from truemoment.web.opening.work import StartedStudies
 from truemoment.web.pages.app import Home, Site, make_app, rooms_route
 from truemoment.web.pages.errors import PageError
 from truemoment.web.pages.security import Address, Application
@@ -89,7 +89,7 @@ def open_folder(
         home=home,
     )
     catalogue = Catalogue(OwnPath(folder))
-    choices, work = Choices(catalogue, source), Work()
+    choices, work = DataChoices(catalogue, source), StartedStudies()
     settings = RoomSettings(home, address, cache.folder or Path(), videos, floors, cache)
     rooms = Rooms(catalogue, choices, settings)
 

@@ -22,7 +22,7 @@ from truemoment.web.browsing.looking_site import open_looking
 from truemoment.web.browsing.notes import notes_beside
 from truemoment.web.browsing.search_site import open_search
 from truemoment.web.opening.catalogue import Card, Catalogue
-from truemoment.web.opening.choices import Choices
+from truemoment.web.opening.choices import DataChoices
 from truemoment.web.opening.joining import audits_of
 from truemoment.web.pages.app import Home
 from truemoment.web.pages.errors import PageError
@@ -79,7 +79,7 @@ class Rooms:
         How pages are opened.
     """
 
-    def __init__(self, catalogue: Catalogue, choices: Choices, settings: RoomSettings) -> None:
+    def __init__(self, catalogue: Catalogue, choices: DataChoices, settings: RoomSettings) -> None:
         self.catalogue, self.choices, self.settings = catalogue, choices, settings
         self._rooms: OrderedDict[tuple[object, ...], Room] = OrderedDict()
         self._lock = threading.Lock()

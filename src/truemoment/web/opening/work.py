@@ -20,7 +20,7 @@ from truemoment.base.boundary.processes import run_apart
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.report.model import Report
 from truemoment.report.result import Result
-from truemoment.web.pages.jobs import Jobs, PageJob
+from truemoment.web.pages.jobs import MOST_JOBS, Jobs, PageJob
 
 Study = Literal["audit", "compare"]
 
@@ -29,7 +29,7 @@ MOST_NAME = 80
 
 
 @dataclass
-class Undertaking:
+class StartedStudy:
     """An audit or a comparison that was started.
 
     Parameters
@@ -47,14 +47,14 @@ class Undertaking:
     started_s: float = field(default_factory=time.time)
 
 
-class Work:
+class StartedStudies:
     """What the page has started; one runs at a time."""
 
     def __init__(self) -> None:
         self.jobs = Jobs()
-        self.started: list[Undertaking] = []
+        self.started: list[StartedStudy] = []
 
-    def start(self, study: Study, files: Sequence[tuple[str, OwnPath]], source: AnnotationSource) -> Undertaking:
+    def start(self, study: Study, files: Sequence[tuple[str, OwnPath]], source: AnnotationSource) -> StartedStudy:
         """Start a study of prediction files, by the name of each method."""
         names = [name for name, _ in files]
 
@@ -69,9 +69,9 @@ class Work:
             return out.with_name(f"{out.name}.json").path
 
         title = f"{'Audit of' if study == 'audit' else 'Comparison of'} {', '.join(names)}"
-        undertaking = Undertaking(title, self.jobs.start(work))
-        self.started.append(undertaking)
-        return undertaking
+        started = StartedStudy(title, self.jobs.start(work))
+        self.started = [*self.started[1 - MOST_JOBS :], started]
+        return started
 
     def close(self) -> None:
         """End what runs."""

@@ -22,7 +22,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route, get_route_path
+from starlette.routing import BaseRoute, Mount, Route
 
 from truemoment.base.boundary.files import read_number
 from truemoment.base.errors import TrueMomentError
@@ -267,7 +267,7 @@ def rooms_route(path: str, enter: Callable[[str], Application], *, roles: Sequen
             if visitor is None or visitor.role not in roles:
                 await RedirectResponse("/in", status_code=303)(scope, receive, send)
                 return
-            name = get_route_path(scope).lstrip("/").partition("/")[0]
+            name = scope["path_params"]["path"].partition("/")[0]
             app = await run_in_threadpool(enter, name)
             await app({**scope, "root_path": f"{scope.get('root_path', '')}/{name}"}, receive, send)
 

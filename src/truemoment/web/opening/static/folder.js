@@ -1,16 +1,17 @@
-// The results of a folder: cards by kind and words, audits and comparisons.
+// The results of a folder: cards by kind and words, audits and comparisons. The address holds kind and words.
 
 import { get, send } from "./api.js";
 import { announce, button, byId, element, isolated, problem, wait } from "./page.js";
 
 const PAGE = 60;
+const MOST = 200;
 const POLL_MS = 700;
 
 let query = new URLSearchParams(location.search);
 let shown = PAGE;
 let turn = 0;
 let isPolling = false;
-/** @type {any[]} */ let cards = [];
+let last = "";
 /** @type {string[]} */ let chosen = [];
 
 // ------------------------------------------------------------------------------------------------ cards
@@ -19,11 +20,9 @@ async function load() {
   const asked = ++turn;
   history.replaceState(null, "", query.size ? `/?${query}` : "/");
   for (;;) {
-    const sent = new URLSearchParams(query);
-    sent.set("limit", String(Math.min(200, shown)));
     let found;
     try {
-      found = await get(`/api/cards?${sent}`);
+      found = await pages();
     } catch (error) {
       if (asked === turn) problem(error instanceof Error ? error.message : String(error));
       return;
@@ -37,19 +36,38 @@ async function load() {
   }
 }
 
+/** Get as many cards as are shown, some hundreds a request. */
+async function pages() {
+  let found = null;
+  do {
+    const sent = new URLSearchParams(query);
+    sent.set("offset", String(found?.cards.length || 0));
+    sent.set("limit", String(Math.min(MOST, shown - (found?.cards.length || 0))));
+    const next = await get(`/api/cards?${sent}`);
+    found = { ...next, cards: [...(found?.cards || []), ...next.cards] };
+    if (!next.cards.length) break;
+  } while (found.cards.length < Math.min(shown, found.total));
+  return found;
+}
+
 /** @param {any} found */
 function show(found) {
-  cards = found.cards;
-  const focused = document.activeElement?.closest("[data-key]")?.getAttribute("data-key");
-  byId("cards").replaceChildren(...cards.map(card));
-  if (focused) /** @type {HTMLElement | null} */ (document.querySelector(`[data-key="${focused}"] a`))?.focus();
+  const text = JSON.stringify(found);
+  if (text === last) return;
+  last = text;
+  const active = document.activeElement;
+  const focused = active?.closest("[data-key]");
+  const at = focused ? [...focused.querySelectorAll("a, button")].indexOf(/** @type {Element} */ (active)) : -1;
+  byId("cards").replaceChildren(...found.cards.map(card));
+  if (focused) /** @type {HTMLElement | undefined} */ (document.querySelectorAll(`[data-key="${focused.getAttribute("data-key")}"] :is(a, button)`)[at])?.focus();
   const all = found.kinds.reduce((/** @type {number} */ sum, /** @type {any} */ of) => sum + of.count, 0);
   byId("kinds").replaceChildren(chip("", "all", all), ...found.kinds.map((/** @type {any} */ of) => chip(of.kind, of.title, of.count)));
   const reading = found.waiting ? ` · ${found.waiting.toLocaleString("en")} files are not read yet` : "";
   const cut = found.is_whole ? "" : " · the folder has more files than are listed";
   byId("count").textContent = `${found.total.toLocaleString("en")} ${found.total === 1 ? "result" : "results"}${reading}${cut}`;
   byId("none").hidden = found.total > 0 || found.waiting > 0;
-  byId("more").hidden = cards.length >= found.total || cards.length >= 200;
+  byId("none").textContent = query.get("q") ? "Nothing here has these words." : "There are no files in this folder.";
+  byId("more").hidden = found.cards.length >= found.total;
   const predictions = found.kinds.find((/** @type {any} */ of) => of.kind === "predictions");
   byId("compare").hidden = !predictions || predictions.count < 2;
 }
@@ -214,7 +232,7 @@ byId("find").form.addEventListener("submit", (/** @type {Event} */ event) => {
   set("q", byId("find").value.trim());
 });
 byId("more").addEventListener("click", () => {
-  shown += PAGE;
+  shown += MOST;
   load();
 });
 byId("compare").addEventListener("click", async () => {
