@@ -396,7 +396,5 @@ def test_the_page_of_an_index_in_a_folder_of_results_has_the_same_addresses_belo
         while not (shown := client.get(f"{root}/api/index").json())["ready"]:
             time.sleep(0.01)
         assert len(shown["videos"]) == len(list(index))
-        found = client.get(f"{root}/api/search", params={"q": "red", "top": 3})
-        assert [of["score"] for of in found.json()["moments"]] == [
-            of.score for of in search_index(index, colours.Colours().sentences(["red"])[0], 3)[0]
-        ]
+        best = client.get(f"{root}/api/search", params={"q": "red"}).json()["moments"][0]
+        assert best["score"] == search_index(index, colours.Colours().sentences(["red"])[0], 1)[0][0].score

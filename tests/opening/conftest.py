@@ -31,13 +31,13 @@ def write_annotations(path, split=None):
     """Write queries whose moments are 10 to 20 s of 60 s."""
     more = {} if split is None else {"split": split}
     line = {"duration_s": 60.0, "sentence": "a person opens a door", "moments": [[10.0, 20.0]]} | more
-    return write_lines(path, [{"query_id": f"q{k}", "video_id": f"v{k % 4}"} | line for k in range(N_QUERIES)])
+    return write_lines(path, [{"query_id": f"q{k}", "video_id": f"v{k % 5}"} | line for k in range(N_QUERIES)])
 
 
 def write_predictions(path, shift=0):
     """Write an answer a query with the score k / 100: that of query k is right where k + shift is even."""
-    answers = ([[10.0, 19.0]] if (k + shift) % 2 == 0 else [[40.0, 50.0]] for k in range(N_QUERIES))
-    rows = ({"query_id": f"q{k}", "moments": [[*moment, k / 100]]} for k, (moment,) in enumerate(answers))
+    moments = ([10.0, 19.0 - shift] if (k + shift) % 2 == 0 else [40.0, 50.0] for k in range(N_QUERIES))
+    rows = ({"query_id": f"q{k}", "moments": [[*moment, k / 100]]} for k, moment in enumerate(moments))
     return write_lines(path, rows)
 
 

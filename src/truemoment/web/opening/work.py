@@ -120,7 +120,14 @@ def _audit(paths: dict[str, Path], source: AnnotationSource, on_status: Callable
     from truemoment.studies.audit.request import AuditRequest  # noqa: PLC0415 - as above
 
     (path,) = paths.values()
-    request = AuditRequest(path, on_status=on_status, **_data_of(source))
+    request = AuditRequest(
+        path,
+        dataset=source.dataset,
+        annotations=source.annotations,
+        split=source.split,
+        data_dir=source.data_dir,
+        on_status=on_status,
+    )
     result = reading.run(request, load=load_model)
     browse = ["truemoment", "browse", str(path), *source.words()]
     return result, replace(result.report(), browse=shlex.join(browse))
@@ -132,11 +139,13 @@ def _compare(
     from truemoment.studies.compare.request import CompareRequest  # noqa: PLC0415 - as above
     from truemoment.studies.compare.run import run  # noqa: PLC0415 - as above
 
-    result = run(CompareRequest(dict(paths), on_status=on_status, **_data_of(source)))
+    request = CompareRequest(
+        dict(paths),
+        dataset=source.dataset,
+        annotations=source.annotations,
+        split=source.split,
+        data_dir=source.data_dir,
+        on_status=on_status,
+    )
+    result = run(request)
     return result, result.report()
-
-
-def _data_of(source: AnnotationSource) -> dict[str, object]:
-    """Return the options of a study that name annotations."""
-    names = ("dataset", "annotations", "split", "data_dir")
-    return {name: getattr(source, name) for name in names}

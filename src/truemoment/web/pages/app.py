@@ -267,9 +267,10 @@ def rooms_route(path: str, enter: Callable[[str], Application], *, roles: Sequen
             if visitor is None or visitor.role not in roles:
                 await RedirectResponse("/in", status_code=303)(scope, receive, send)
                 return
-            name = scope["path_params"]["path"].partition("/")[0]
+            root: str = scope["root_path"]  # ends with `path`
+            name = scope["path"].removeprefix(root).lstrip("/").partition("/")[0]
             app = await run_in_threadpool(enter, name)
-            await app({**scope, "root_path": f"{scope.get('root_path', '')}/{name}"}, receive, send)
+            await app({**scope, "root_path": f"{root}/{name}"}, receive, send)
 
         return Mount(path, app=below)
 
