@@ -39,7 +39,8 @@ def kind_of_page(handler, request):
     if not handler.__module__.startswith("truemoment."):
         return ""
     names = {str(value): f"{{{name}}}" for name, value in request.path_params.items()}
-    parts = [names.get(part, part) for part in request.url.path.strip("/").split("/")]
+    own = request.url.path.removeprefix(request.scope.get("root_path", ""))  # of a page that another one contains
+    parts = [names.get(part, part) for part in own.strip("/").split("/")]
     return f"{handler.__module__.split('.')[-2]} {request.method} {' '.join(parts)}"
 
 

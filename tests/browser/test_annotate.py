@@ -180,6 +180,9 @@ def test_by_touch_on_a_phone(study):
     page.tap("#on")
     at_frame(page, 2)
     page.tap("#mark-out")
+    page.locator("#submit").scroll_into_view_if_needed()
+    box = {name: page.locator(name).bounding_box() for name in ("#mark-in", "#submit")}
+    assert box["#mark-in"]["y"] + box["#mark-in"]["height"] <= box["#submit"]["y"]  # the bar covers nothing after it
     page.tap("#submit")
     assert "Review moment 1" in page.inner_text("#hint")
     page.tap("#review")

@@ -43,7 +43,8 @@ def small(n_queries=60, seed=0):
         ]
         shift = float(rng.integers(-10, 10))
         if number % 9:
-            ours[f"q{number}"] = [(max(0.0, start + shift), start + shift + 10.5), (start, start + 8.25)]
+            score = 0.5 + (number * 7 % 10) / 100
+            ours[f"q{number}"] = [(max(0.0, start + shift), start + shift + 10.5, score), (start, start + 8.25, 0.1)]
         theirs[f"q{number}"] = [(start + 1, start + 9)] if number % 4 else [(30.0, 20.0)]
     return Annotations.from_rows(rows), Predictions.from_lists(ours), Predictions.from_lists(theirs)
 
@@ -150,6 +151,10 @@ SELECTIONS = {
         QuerySelection(wrong=0, right=1),
         lambda of, q: not of.systems[0].hit[q] and of.systems[1].hit[q],
     ),
+    "confident and wrong": (
+        QuerySelection(view="confident-and-wrong"),
+        lambda of, q: of.systems[0].row[q] >= 0 and of.systems[0].errors.iou[q] < 0.5,
+    ),
     "several": (
         QuerySelection(kinds=(0,), words="box", ranges={"iou": (0.6, 1.0)}),
         lambda of, q: (
@@ -183,8 +188,21 @@ def test_facets_are_what_each_choice_would_list(looked):
         assert count == len(select(looked, chosen, no_notes(looked))[0])
 
 
+def test_the_view_of_confident_and_wrong_begins_with_the_highest_score(served):
+    _, client = served
+    found = client.get("/api/queries?view=confident-and-wrong").json()
+    scores = [row["systems"][0]["confidence"] for row in found["rows"]]
+    assert scores == sorted(scores, reverse=True)
+    assert all(row["systems"][0]["iou"] < 0.5 for row in found["rows"])
+    assert found["total"] == found["facets"]["views"]["confident-and-wrong"] > 0
+    assert client.get("/api/about").json()["has_confidence"] == [True, False]
+    assert client.get("/api/queries?view=confident-and-wrong&system=1").json()["total"] == 0  # it gives no scores
+    assert client.get("/api/queries?view=wrong").status_code == 400
+
+
 @pytest.mark.parametrize(
-    "sort", ["loss", "iou", "best", "rank", "offset", "length", "duration", "agreement", "fits", "n_words"]
+    "sort",
+    ["loss", "confidence", "iou", "best", "rank", "offset", "length", "duration", "agreement", "fits", "n_words"],
 )
 @pytest.mark.parametrize("falling", [False, True])
 def test_orders(looked, sort, falling):

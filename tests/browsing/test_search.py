@@ -373,3 +373,28 @@ def test_guests_look_and_change_nothing(served):
         assert nobody == (303 if path in ("/", "/film/0", "/collection/kept") else 401), path
     assert client.get("/api/search?q=red", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
     assert client.get("/api/index", headers={"Host": "evil.example"}).status_code == 400
+
+
+def test_the_page_of_an_index_in_a_folder_of_results_has_the_same_addresses_below_its_own(
+    index, tmp_path, monkeypatch, colours
+):
+    from truemoment.base.boundary.caching import Cache
+    from truemoment.base.boundary.own_path import OwnPath
+    from truemoment.data.datasets.source import AnnotationSource
+    from truemoment.web.opening.entries import key_of
+    from truemoment.web.opening.folder_site import open_folder
+
+    monkeypatch.setattr("truemoment.searching.encoder_options.EncoderOptions.encoder_of", lambda *_: colours.Colours())
+    root = f"/search/{key_of(OwnPath(index.path.parent, (index.path.name,)))}"
+    with (
+        open_folder(index.path.parent, AnnotationSource(), cache=Cache(tmp_path / "cache")) as server,
+        Client(server.app, server.tokens.owner) as client,
+    ):
+        page = client.get(f"{root}/").text
+        assert f'data-root="{root}"' in page
+        assert client.get(f"{root}/static/search.js").status_code == 200
+        while not (shown := client.get(f"{root}/api/index").json())["ready"]:
+            time.sleep(0.01)
+        assert len(shown["videos"]) == len(list(index))
+        best = client.get(f"{root}/api/search", params={"q": "red"}).json()["moments"][0]
+        assert best["score"] == search_index(index, colours.Colours().sentences(["red"])[0], 1)[0][0].score

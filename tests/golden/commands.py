@@ -79,7 +79,7 @@ VERBS = (
     *("collect review", "collect estimate", "bench", "retrieve"),
     *("annotate", "annotate start", "annotate new", "annotate prepare", "annotate serve", "annotate people"),
     *("contamination", "annotate status", "annotate export", "annotate demo", "browse", "leaderboard", "meta items"),
-    *("mixtures", "cite", "config", "config set", "config unset", "completion"),
+    *("open", "mixtures", "cite", "config", "config set", "config unset", "completion"),
 )
 
 GROUPS = ("", "meta", "predict", "datasets", "protocols", "measures", "collect", "annotate", "config")

@@ -18,6 +18,7 @@ SERVED = {
     "annotate start": "the same server on a new study",
     "annotate demo": "the same server on rendered videos",
     "browse": "a server",
+    "open": "a server",
     "search page": "the same server for an index",
 }
 """Verbs that end only when they are interrupted."""

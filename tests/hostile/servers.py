@@ -91,6 +91,22 @@ GET /api/collections/{name}
 PUT /api/collections/{name}
 DELETE /api/collections/{name}
 """
+FOLDER = """
+GET /item/{key}
+GET /report/{key}
+GET /page/{key}
+GET /picture/{key}
+GET /run/{key}/{name}
+GET /api/cards
+GET /api/data/{key}
+GET /api/jobs
+POST /api/audit
+POST /api/compare
+POST /api/jobs/{job}/cancel
+GET /browse/{key}/queries
+GET /browse/{key}/api/queries
+GET /search/{key}/api/index
+"""
 BODIES: dict[str, object] = {
     "/in": {"token": "AAAAAAAAAAAAAAAAAAAAAA"},
     "/api/owner/people": {"count": 1},
@@ -99,6 +115,8 @@ BODIES: dict[str, object] = {
     "/api/notes/{n}": {"text": "look again", "tags": ["door"]},
     "/api/export": {"form": "csv", "moments": []},
     "/api/collections/{name}": {"version": 0, "moments": []},
+    "/api/audit": {"predictions": ["0123456789abcdef"], "data": ""},
+    "/api/compare": {"predictions": ["0123456789abcdef", "0123456789abcdee"], "data": ""},
 }
 SERVERS = (
     Server("annotate", ("annotate", "serve", "study", "--port", "0"), _routes(SHARED + STUDY, BODIES), "/owner"),
@@ -114,6 +132,7 @@ SERVERS = (
         _routes(SHARED + INDEX, BODIES),
         "/api/index",
     ),
+    Server("open", ("open", ".", "--port", "0", "--no-open"), _routes(SHARED + FOLDER, BODIES), "/api/cards"),
 )
 
 LINK = re.compile(r"http://(127\.0\.0\.1:\d+)/in#(\S+)")

@@ -1,11 +1,13 @@
 """Processes that are started in a folder of a stranger import none of its modules."""
 
 import importlib.util
+import multiprocessing
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -13,7 +15,8 @@ import pytest
 from tests.hostile.modules import plant_modules
 
 import truemoment.__main__ as program
-from truemoment.base.boundary.processes import SAFE_PATH, without_current_folder
+from truemoment.base.boundary.processes import SAFE_PATH, run_apart, without_current_folder
+from truemoment.base.errors import TrueMomentError, UsageError
 
 TRUEMOMENT = Path(sys.executable).with_name("truemoment")
 
@@ -101,3 +104,43 @@ def test_the_current_folder_leaves_the_path_of_python_m(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "path", [home, "/elsewhere"])
     program.leave_current_folder_out()
     assert sys.path == [home, "/elsewhere"]
+
+
+def work_apart(kind, say):
+    """Work of the tests of run_apart."""
+    say("begun")
+    if kind == "refused":
+        raise UsageError("which annotations?")
+    if kind == "broken":
+        raise ValueError("7")
+    if kind == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    while kind == "endless":
+        time.sleep(0.1)
+    return os.getpid()
+
+
+def test_work_apart_returns_says_and_is_refused_in_words():
+    said = []
+    assert run_apart(work_apart, "well", on_status=said.append, check=lambda: None) != os.getpid()
+    assert said == ["begun"]
+    for kind, words in (
+        ("refused", "which annotations"),
+        ("broken", "a bug of ours: ValueError: 7"),
+        ("killed", "ended"),
+    ):
+        with pytest.raises(TrueMomentError, match=words):
+            run_apart(work_apart, kind, on_status=said.append, check=lambda: None)
+
+
+def test_work_apart_ends_when_it_is_cancelled():
+    said = []
+
+    def check():
+        if said:
+            raise KeyError("cancelled")
+
+    children = set(multiprocessing.active_children())
+    with pytest.raises(KeyError, match="cancelled"):
+        run_apart(work_apart, "endless", on_status=said.append, check=check)
+    assert set(multiprocessing.active_children()) == children

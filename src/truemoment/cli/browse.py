@@ -27,8 +27,6 @@ from truemoment.studies.request import Data, Fitting, ReadingPredictions, path_o
 if TYPE_CHECKING:
     from truemoment.web.browsing.looking import AnswerColumns
 
-NOTES = ".notes.jsonl"
-
 
 @dataclass(frozen=True, kw_only=True)
 class LookingOptions(Request):
@@ -48,10 +46,6 @@ class LookingOptions(Request):
     verdicts: Path | None = option(
         "What people say of the references: answers.jsonl of an annotate study with --task verify.", metavar="FILE"
     )
-
-    def notes_file(self, first: Path) -> Path:
-        """Return the file of notes: beside the first prediction file, unless another is named."""
-        return self.notes or first.with_name(f"{first.name.removesuffix('.jsonl')}{NOTES}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +151,7 @@ def serve_looking(
     from truemoment.searching.index import Index
     from truemoment.web.browsing.looking_routes import Commands
     from truemoment.web.browsing.looking_site import open_looking
+    from truemoment.web.browsing.notes import notes_beside
     from truemoment.web.pages.launch import bind
 
     index = None if looking.features_index is None else Index(looking.features_index)
@@ -171,7 +166,7 @@ def serve_looking(
         with open_looking(
             looked,
             cache=cache_folder(),
-            notes=looking.notes_file(first),
+            notes=looking.notes or notes_beside(first),
             commands=commands,
             videos=looking.videos,
             index=index,

@@ -18,6 +18,7 @@ JOBS = MappingProxyType(
     {
         "Measure and compare models": {
             "demo": "The main job on a built-in world: no data, no network.",
+            "open": "Open a folder of results on one page.",
             "audit": "Compare predictions with methods that never see the video.",
             "evaluate": "Measure a prediction file by a stated protocol.",
             "compare": "Compare methods: paired, with corrected p values.",

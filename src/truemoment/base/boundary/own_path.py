@@ -50,6 +50,10 @@ _LINK_ERRORS = (errno.ELOOP, errno.ENOTDIR, getattr(errno, "EMLINK", errno.ELOOP
 """Errors of ``O_NOFOLLOW`` where the path is a link."""
 
 
+EntryKind = Literal["link", "folder", "file", "device"]
+"""Kind of an entry of a folder; pipes and sockets count as devices."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class OwnPath:
     """A file or folder inside a folder of ours.
@@ -180,11 +184,21 @@ class OwnPath:
             names = sorted(entry.name for entry in named if _kind_of(entry) in ("file", "folder"))
         return [self / name for name in names]
 
-    def _scanned(self) -> list[tuple[OwnPath, str]]:
+    def _scanned(self) -> list[tuple[OwnPath, EntryKind]]:
         """Return the entries of a folder, sorted by name, each with its kind: link, folder, file or device."""
         with self._opened_folder() as folder, os.scandir(folder) as entries:
             names = [(entry.name, _kind_of(entry)) for entry in entries]
         return [(OwnPath(self.root, (*self.parts, name)), kind) for name, kind in sorted(names)]
+
+    def listed(self) -> list[tuple[OwnPath, EntryKind, os.stat_result]]:
+        """Return the entries of a folder, sorted by name, each with its kind and properties; no link is followed."""
+        listed: list[tuple[OwnPath, EntryKind, os.stat_result]] = []
+        with self._opened_folder() as folder, os.scandir(folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # it was removed meanwhile
+                    path = OwnPath(self.root, (*self.parts, entry.name))
+                    listed.append((path, _kind_of(entry), entry.stat(follow_symlinks=False)))
+        return sorted(listed, key=lambda found: found[0].name)
 
     def refuse_links(self) -> None:
         """Refuse a folder with a link in it that leads out of it, at any depth, before any work is done."""
@@ -353,7 +367,7 @@ class OwnPath:
         return InputError(problem, path=self.path, hint="remove the link, or write to another place")
 
 
-def _kind_of(entry: os.DirEntry[str]) -> Literal["link", "folder", "file", "device"]:
+def _kind_of(entry: os.DirEntry[str]) -> EntryKind:
     if entry.is_symlink():
         return "link"
     if entry.is_dir(follow_symlinks=False):

@@ -15,7 +15,10 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
+
+from truemoment.base.errors import TrueMomentError
 
 T = TypeVar("T")
 
@@ -170,3 +173,61 @@ def begin_quietly() -> None:
     """Begin a worker of a server: it ignores Ctrl-C, and ends with the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
+
+
+def run_apart(
+    work: Callable[..., T], *arguments: object, on_status: Callable[[str], None], check: Callable[[], None]
+) -> T:
+    """Run work in a process of its own, and return its result.
+
+    Parameters
+    ----------
+    work
+        Called there with `arguments` and a function that takes what is being done, in words.
+    on_status
+        Called here with these words.
+    check
+        Called several times a second; what it raises ends the process.
+
+    Raises
+    ------
+    TrueMomentError
+        If the work was refused by one of the package's own errors, failed, or its process was killed.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work_apart, args=(sender, work, arguments))
+    with without_current_folder():
+        process.start()
+    sender.close()
+    try:
+        while True:
+            check()
+            if not receiver.poll(0.1):
+                continue
+            kind, value = receiver.recv()
+            if kind == "done":
+                result: T = value
+                return result
+            if kind == "failed":
+                raise TrueMomentError(value)
+            on_status(value)
+    except EOFError:
+        raise TrueMomentError("its process was ended") from None
+    finally:
+        receiver.close()
+        process.kill()  # what is half written lies under a temporary name, and is removed later
+        process.join()
+
+
+def _work_apart(sender: Connection, work: Callable[..., object], arguments: tuple[object, ...]) -> None:
+    """Do the work of :func:`run_apart` in its process."""
+    begin_quietly()
+    try:
+        result = work(*arguments, lambda words: sender.send(("status", words)))
+    except TrueMomentError as error:
+        sender.send(("failed", str(error)))
+    except Exception as error:
+        sender.send(("failed", f"a bug of ours: {type(error).__name__}: {error}"))
+    else:
+        sender.send(("done", result))

@@ -16,6 +16,7 @@ from truemoment.web.browsing.looking import AnswerColumns, SystemColumns
 SORTS = (
     "kind",
     "loss",
+    "confidence",
     "iou",
     "best",
     "rank",
@@ -29,7 +30,14 @@ SORTS = (
     "fits",
     "id",
 )
-"""What queries are sorted by; ``kind`` is by kind and then by falling loss, ``id`` by the hash of the id."""
+"""What queries are sorted by; ``kind`` is by kind and then by falling loss, ``id`` by the hash of the id, and
+``confidence`` by the score that the method itself gives its first answer."""
+
+VIEWS = MappingProxyType({"confident-and-wrong": "-confidence"})
+"""Views, and the order of each: first answers that are wrong, the one with the highest score first."""
+
+WRONG_BELOW = 0.5
+"""IoU below which the view of confident and wrong answers lists a first answer."""
 
 RANGES = ("iou", "length", "share", "duration", "n_words", "agreement", "fits")
 """Columns that are filtered by a range."""
@@ -60,6 +68,8 @@ class QuerySelection:
         Numbers of a method whose first answer is wrong, and of one whose first answer is a hit; None for any.
     noted, tag
         Whether only queries with a note count, and those with a tag; "" for all.
+    view
+        One of :data:`VIEWS`; "" for all queries.
     sort, falling
         Column of :data:`SORTS`, and whether the largest comes first.
     """
@@ -75,6 +85,7 @@ class QuerySelection:
     right: int | None = None
     noted: bool = False
     tag: str = ""
+    view: str = ""
     sort: str = "kind"
     falling: bool = False
 
@@ -106,11 +117,13 @@ class Facets:
     differ: list[tuple[int, int, int]]
     tags: dict[str, int]
     noted: int
+    views: dict[str, int]
 
 
 _COLUMNS: Mapping[str, Callable[[AnswerColumns, SystemColumns], Floats]] = MappingProxyType(
     {
         "loss": lambda _, system: 1 - system.errors.iou,
+        "confidence": lambda _, system: system.confidence,
         "iou": lambda _, system: system.errors.iou,
         "best": lambda _, system: system.errors.best_iou,
         "rank": lambda _, system: np.where(system.errors.rank_of_hit > 0, system.errors.rank_of_hit, np.nan).astype(
@@ -164,7 +177,14 @@ def _parts(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged) -> 
         parts["noted"] = tagged.noted
     if selection.tag:
         parts["tag"] = tagged.tags.get(selection.tag, np.zeros(looked.n_queries, dtype=bool))
+    if selection.view:
+        parts["view"] = _confident_and_wrong(system)
     return parts
+
+
+def _confident_and_wrong(system: SystemColumns) -> Bools:
+    """Return the queries whose first answer has a score and an IoU below the threshold, (Q,)."""
+    return np.asarray(np.isfinite(system.confidence) & (system.errors.iou < WRONG_BELOW))
 
 
 def _all(parts: dict[str, Bools], n_queries: int, without: str = "") -> Bools:
@@ -211,6 +231,7 @@ def _facets(looked: AnswerColumns, selection: QuerySelection, tagged: Tagged, pa
         differ=[(a, b, int((differ & ~hits[a] & hits[b]).sum())) for a, b in pairs],
         tags={name: int((tag & mask).sum()) for name, mask in sorted(tagged.tags.items())},
         noted=int((_all(parts, n_queries, "noted") & tagged.noted).sum()),
+        views={view: int((_all(parts, n_queries, "view") & _confident_and_wrong(system)).sum()) for view in VIEWS},
     )
 
 

@@ -91,6 +91,7 @@ def _summary(columns: SystemColumns, query: int) -> dict[str, Any]:
         "kind": KINDS[int(errors.kind[query])],
         "counts": bool(errors.counts[query]),
         "iou": float(errors.iou[query]),
+        "confidence": as_json(columns.confidence[query]),
         "best_iou": float(errors.best_iou[query]),
         "rank_of_hit": int(errors.rank_of_hit[query]),
         "duplicates": bool(errors.duplicates[query]),

@@ -52,6 +52,8 @@ class SystemColumns:
         Kinds of error, ranks of hits and IoUs.
     offset_s : (Q,)
         Middle of the first answer less that of its nearest reference, seconds; NaN without an answer.
+    confidence : (Q,)
+        Score that the method gives its first answer; NaN without an answer, and where the file states no scores.
     figure
         Its headline figure, a fraction.
     match
@@ -64,6 +66,7 @@ class SystemColumns:
     row: Ints
     errors: ErrorKinds
     offset_s: Floats
+    confidence: Floats
     figure: float
     match: str
 
@@ -297,16 +300,28 @@ def _columns(  # noqa: PLR0917 - private
     protocol: Protocol,
     match: MatchReport | None,
 ) -> SystemColumns:
+    ranked = predictions.ranked_by_score() if protocol.ranking == "score" else predictions
+    row = predictions.rows_of(annotations.queries.query_id)
     return SystemColumns(
         name=name,
         path="" if isinstance(file, Predictions) else str(file),
-        predictions=predictions.ranked_by_score() if protocol.ranking == "score" else predictions,
-        row=predictions.rows_of(annotations.queries.query_id),
+        predictions=ranked,
+        row=row,
         errors=error_kinds(annotations, predictions, threshold_of(headline), protocol),
         offset_s=_offsets(annotations, predictions, protocol),
+        confidence=_confidence(ranked, row),
         figure=float(evaluate(annotations, predictions, (headline,), protocol).value(headline)),
         match="" if match is None else "; ".join(match.notes),
     )
+
+
+def _confidence(predictions: Predictions, row: Ints) -> Floats:
+    """Return the score of each first answer, (Q,)."""
+    confidence = np.full(len(row), np.nan)
+    if predictions.scored:
+        answered = (row >= 0) & (np.append(predictions.lengths, 0)[row] > 0)
+        confidence[answered] = predictions.score[predictions.offsets[row[answered]]]
+    return confidence
 
 
 def _offsets(annotations: Annotations, predictions: Predictions, protocol: Protocol) -> Floats:

@@ -18,7 +18,7 @@ from truemoment.evaluation.error_kinds import KINDS
 from truemoment.searching.index import Index
 from truemoment.searching.outstanding import backgrounds
 from truemoment.searching.retrieval import moment_scores
-from truemoment.web.browsing.filters import RANGES, SORTS, QuerySelection, select
+from truemoment.web.browsing.filters import RANGES, SORTS, VIEWS, WRONG_BELOW, QuerySelection, select
 from truemoment.web.browsing.lanes import lanes_of, row_of
 from truemoment.web.browsing.looking import AnswerColumns
 from truemoment.web.browsing.notes import NoteConflictError, Notes, QueryNote, SentNote
@@ -92,6 +92,8 @@ class LookingService:
             "left_out": list(looked.left_out),
             "kinds": list(KINDS),
             "sorts": list(SORTS),
+            "wrong_below": WRONG_BELOW,
+            "has_confidence": [bool(np.isfinite(system.confidence).any()) for system in looked.systems],
             "has_agreement": bool(np.isfinite(looked.agreement).any()),
             "has_verdicts": bool(looked.verdicts),
             "has_videos": any(self.videos.shown.state(video) == "here" for video in self.videos.shown.rows),
@@ -160,7 +162,7 @@ class LookingService:
     def routes(self) -> list[RouteOf]:
         """Return the routes of the page of answers."""
         return [
-            page_route("/", lambda _: RedirectResponse("/queries", status_code=303), roles=BOTH),
+            page_route("/", lambda visit: RedirectResponse(f"{visit.site.root}/queries", status_code=303), roles=BOTH),
             page_route("/queries", "queries.html.j2", roles=BOTH, values=lambda _: {"looked": self.looked}),
             page_route("/query/{n:number}", "one_query.html.j2", roles=BOTH, values=self.page),
             route("GET", "/api/about", self.about, roles=BOTH),
@@ -194,7 +196,10 @@ class LookingService:
         unknown = next((name for name in names if name not in KINDS), None)
         if unknown is not None:
             raise PageError(400, f"got {unknown[:40]!r}, expected {', '.join(KINDS)}", "kind")
-        floor, sort = query.get("floor", ""), query.get("sort", "kind")
+        floor, view = query.get("floor", ""), query.get("view", "")
+        sort = query.get("sort") or VIEWS.get(view, "kind")
+        if view and view not in VIEWS:
+            raise PageError(400, f"got {view[:40]!r}, expected {', '.join(VIEWS)}", "view")
         if floor not in ("", "hit", "miss"):
             raise PageError(400, f"got {floor[:40]!r}, expected hit or miss", "floor")
         if sort.removeprefix("-") not in SORTS:
@@ -211,6 +216,7 @@ class LookingService:
             right=visit.query_number("right", 0, highest=systems - 1) if query.get("right") else None,
             noted=visit.query_number("noted", 0, highest=1) == 1,
             tag=visit.query_text("tag"),
+            view=view,
             sort=sort.removeprefix("-"),
             falling=sort.startswith("-"),
         )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from truemoment.searching.index import Index
 from truemoment.web.browsing.looking import AnswerColumns
 from truemoment.web.browsing.looking_routes import Commands, LookingService
 from truemoment.web.browsing.notes import Notes
-from truemoment.web.browsing.search_site import HERE, more_threads
+from truemoment.web.browsing.search_site import HERE, AtWork, while_serving
 from truemoment.web.browsing.searches import Model
 from truemoment.web.browsing.video_routes import VideoService
 from truemoment.web.browsing.videos import ShownVideos
 from truemoment.web.browsing.visitors import LinkTokens
-from truemoment.web.pages.app import Site, make_app
+from truemoment.web.pages.app import Home, Site, make_app
 from truemoment.web.pages.security import Address, Application
 from truemoment.web.pages.sessions import cookie_name
 from truemoment.web.pages.static_files import StaticFiles
@@ -32,6 +32,7 @@ class LookingServer:
     app: Application
     service: LookingService
     tokens: LinkTokens
+    at_work: AtWork
 
 
 @contextmanager
@@ -46,6 +47,7 @@ def open_looking(
     options: EncoderOptions | None = None,
     guests: bool = False,
     address: Address | None = None,
+    home: Home | None = None,
 ) -> Iterator[LookingServer]:
     """Open the page of answers.
 
@@ -67,6 +69,8 @@ def open_looking(
         Whether there is a link for guests, who only look.
     address
         Names under which the page is reached.
+    home
+        The folder that it is opened from; None for a page of its own.
 
     Raises
     ------
@@ -81,19 +85,19 @@ def open_looking(
     title = f"Answers on {looked.annotations.dataset}, {looked.annotations.split}"
     site = Site(
         title,
-        cookie_name(f"browse {notes.absolute()}"),
+        cookie_name(f"browse {notes.absolute()}") if home is None else home.cookie,
         address or Address(),
-        tokens.find,
+        tokens.find if home is None else home.find_visitor,
         PageTemplates(HERE / "templates"),
         StaticFiles(HERE / "static"),
+        home=home,
     )
     with Notes.opened(notes, queries) as opened:
         model = None if index is None else Model(index, options or EncoderOptions())
         looking = LookingService(looked, service, opened, commands, index, model)
 
-        @asynccontextmanager
-        async def running() -> AsyncIterator[None]:
-            more_threads()
+        @contextmanager
+        def at_work() -> Iterator[None]:
             if files:
                 service.start()
             if model is not None:
@@ -103,4 +107,5 @@ def open_looking(
             finally:
                 service.close()
 
-        yield LookingServer(make_app(site, [*looking.routes(), *service.routes()], lifespan=running), looking, tokens)
+        app = make_app(site, [*looking.routes(), *service.routes()], lifespan=while_serving(at_work))
+        yield LookingServer(app, looking, tokens, at_work)

@@ -36,6 +36,11 @@ Tag = Annotated[str, msgspec.Meta(min_length=1, max_length=40, pattern=r"^[\w-]+
 NoteText = Annotated[str, msgspec.Meta(max_length=5000)]
 
 
+def notes_beside(predictions: Path) -> Path:
+    """Return the file of notes of a prediction file: beside it."""
+    return predictions.with_name(f"{predictions.name.removesuffix('.jsonl')}.notes.jsonl")
+
+
 class QueryNote(msgspec.Struct, frozen=True):
     """A line of the file."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from truemoment.web.browsing.searches import Model, Searches
 from truemoment.web.browsing.video_routes import VideoService
 from truemoment.web.browsing.videos import ShownVideos
 from truemoment.web.browsing.visitors import LinkTokens
-from truemoment.web.pages.app import Site, make_app
+from truemoment.web.pages.app import Home, Site, make_app
 from truemoment.web.pages.security import Address, Application
 from truemoment.web.pages.sessions import cookie_name
 from truemoment.web.pages.static_files import StaticFiles
@@ -32,6 +32,10 @@ THREADS = 100
 """Requests that are answered at a time: searches, pictures and parts of videos wait in threads."""
 
 
+AtWork = Callable[[], AbstractContextManager[None]]
+"""Returns the context in which the threads and processes of a page work."""
+
+
 @dataclass
 class SearchServer:
     """A search page that is being served."""
@@ -40,6 +44,7 @@ class SearchServer:
     service: SearchService
     collections: Collections
     tokens: LinkTokens
+    at_work: AtWork
 
 
 @contextmanager
@@ -52,6 +57,7 @@ def open_search(
     exports: Path | None = None,
     guests: bool = False,
     address: Address | None = None,
+    home: Home | None = None,
 ) -> Iterator[SearchServer]:
     """Open the search page of an index.
 
@@ -71,26 +77,28 @@ def open_search(
         Whether there is a link for guests, who may look, search and play.
     address
         Names under which the page is reached.
+    home
+        The folder that it is opened from; None for a page of its own.
     """
     videos = VideoService(ShownVideos.of_index(index), cache)
     service = SearchService(Searches(index, Model(index, options)), videos)
     tokens = LinkTokens(guests=guests)
     site = Site(
         f"Search {index.path.name}",
-        cookie_name(str(index.path.resolve())),
+        cookie_name(str(index.path.resolve())) if home is None else home.cookie,
         address or Address(),
-        tokens.find,
+        tokens.find if home is None else home.find_visitor,
         PageTemplates(HERE / "templates"),
         StaticFiles(HERE / "static"),
         most_body_bytes=MOST_BODY_BYTES,
+        home=home,
     )
     fingerprint = index.settings.fingerprint
     with Collections.opened(collections, index=index.path.name, fingerprint=fingerprint) as opened:
         exporting = ExportService(opened, videos, exports)
 
-        @asynccontextmanager
-        async def running() -> AsyncIterator[None]:
-            more_threads()
+        @contextmanager
+        def at_work() -> Iterator[None]:
             videos.start()
             service.model.start()
             try:
@@ -101,7 +109,20 @@ def open_search(
                 exporting.close()
 
         routes = [*service.routes(), *videos.routes(), *KeptService(opened, videos).routes(), *exporting.routes()]
-        yield SearchServer(make_app(site, routes, lifespan=running), service, opened, tokens)
+        app = make_app(site, routes, lifespan=while_serving(at_work))
+        yield SearchServer(app, service, opened, tokens, at_work)
+
+
+def while_serving(at_work: AtWork) -> Callable[[], AbstractAsyncContextManager[None]]:
+    """Return the context of a server in which a page is at work, with enough threads for its requests."""
+
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        more_threads()
+        with at_work():
+            yield
+
+    return running
 
 
 def more_threads() -> None:

@@ -22,13 +22,13 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Mount, Route
 
 from truemoment.base.boundary.files import read_number
 from truemoment.base.errors import TrueMomentError
 from truemoment.base.records import MAX_TIME_S
 from truemoment.web.pages.errors import PageError, error_response, on_known_error, on_page_error, on_unexpected_error
-from truemoment.web.pages.security import MOST_BODY_BYTES, Address, Application, Guard
+from truemoment.web.pages.security import MOST_BODY_BYTES, Address, Application, Guard, Receive, Scope, Send
 from truemoment.web.pages.sessions import FindVisitor, Tries, Visitor, sign_in, visitor_of
 from truemoment.web.pages.static_files import StaticFiles
 from truemoment.web.pages.templates import PageTemplates
@@ -55,6 +55,29 @@ register_url_convertor("number", PathNumber())
 
 
 @dataclass(frozen=True)
+class Home:
+    """The folder that pages are opened from: their header leads back to it, and has its search box.
+
+    Parameters
+    ----------
+    title
+        Name of the folder.
+    cookie, find_visitor
+        Its cookie, and who has a token: whoever is signed in there is signed in on its pages.
+    root
+        Beginning of the addresses of a page below it; "" for the page of the folder.
+    back
+        Returns the address and the title of what a page belongs to; None for nothing.
+    """
+
+    title: str
+    cookie: str
+    find_visitor: FindVisitor
+    root: str = ""
+    back: Callable[[], tuple[str, str] | None] = lambda: None
+
+
+@dataclass(frozen=True)
 class Site:
     """A page.
 
@@ -74,6 +97,8 @@ class Site:
         Files of its pages: scripts and style sheets.
     most_body_bytes
         Size of the largest body that a request may have.
+    home
+        The folder that it is opened from; None for a page of its own.
     """
 
     title: str
@@ -84,6 +109,12 @@ class Site:
     static: StaticFiles = field(default_factory=StaticFiles)
     tries: Tries = field(default_factory=Tries)
     most_body_bytes: int = MOST_BODY_BYTES
+    home: Home | None = None
+
+    @property
+    def root(self) -> str:
+        """Beginning of its addresses."""
+        return "" if self.home is None else self.home.root
 
 
 @dataclass(frozen=True)
@@ -150,7 +181,7 @@ Handler = Callable[[Visit], object]
 """Answers a visit: with a response, with None (204), or with a value that becomes JSON."""
 
 
-RouteOf = Callable[[Site], Route]
+RouteOf = Callable[[Site], BaseRoute]
 """A route that is bound to a site by :func:`make_app`."""
 
 
@@ -227,6 +258,25 @@ def page_route(
     return bind
 
 
+def rooms_route(path: str, enter: Callable[[str], Application], *, roles: Sequence[str]) -> RouteOf:
+    """Return the route of pages below `path`: `enter` returns the application that the next part of the path names."""
+
+    def bind(site: Site) -> BaseRoute:
+        async def below(scope: Scope, receive: Receive, send: Send) -> None:
+            visitor = await run_in_threadpool(visitor_of, Request(scope), site.cookie, site.find_visitor)
+            if visitor is None or visitor.role not in roles:
+                await RedirectResponse("/in", status_code=303)(scope, receive, send)
+                return
+            root: str = scope["root_path"]  # ends with `path`
+            name = scope["path"].removeprefix(root).lstrip("/").partition("/")[0]
+            app = await run_in_threadpool(enter, name)
+            await app({**scope, "root_path": f"{root}/{name}"}, receive, send)
+
+        return Mount(path, app=below)
+
+    return bind
+
+
 def make_app(
     site: Site,
     routes: Iterable[RouteOf],
@@ -263,7 +313,7 @@ def make_app(
     return Guard(cast(Application, inner), site.address, site.most_body_bytes)
 
 
-def _common_routes(site: Site) -> list[Route]:
+def _common_routes(site: Site) -> list[BaseRoute]:
     """Return the routes that every page has: sign-in and static files."""
 
     async def door(request: Request) -> Response:

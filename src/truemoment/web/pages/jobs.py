@@ -35,6 +35,8 @@ class PageJob:
         Where it is.
     done, total
         Progress, in steps.
+    doing
+        What is being done, in words; "" where that is not known.
     why
         Why it failed; "" if it did not.
     result
@@ -45,6 +47,7 @@ class PageJob:
     state: JobState = "waiting"
     done: int = 0
     total: int = 0
+    doing: str = ""
     why: str = ""
     result: Path | None = None
     _stop: threading.Event = field(default_factory=threading.Event)

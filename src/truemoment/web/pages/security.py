@@ -42,6 +42,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "img-src 'self' blob:",
         "media-src 'self'",
         "connect-src 'self'",
+        "frame-src 'self'",
         "base-uri 'none'",
         "form-action 'self'",
         "frame-ancestors 'none'",
@@ -57,7 +58,7 @@ HEADERS = MappingProxyType(
         "Cross-Origin-Resource-Policy": "same-origin",
     }
 )
-"""Headers of every answer; ``Cache-Control`` is ``no-store`` unless a handler sets another."""
+"""Headers of every answer; a handler may set another policy, and ``Cache-Control`` is ``no-store`` unless it does."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    headers[name] = value
+                    headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
             with contextlib.suppress(LocalProtocolError):  # bytes that are no request followed: it was refused already
                 await send(message)

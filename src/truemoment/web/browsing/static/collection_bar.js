@@ -1,7 +1,7 @@
 // The bar that shows which collection moments are kept in; the search page and the page of a video have it.
 
 import { askName } from "./collection.js";
-import { announce, byId } from "./page.js";
+import { ROOT, announce, byId } from "./page.js";
 
 /** @param {import("./collection.js").Collection} collection */
 export function showBar(collection) {
@@ -13,7 +13,7 @@ export function showBar(collection) {
       const count = name === collection.name ? collection.moments.length : known ? known.count : 0;
       return new Option(`${name} (${count})`, name, false, name === collection.name);
     }));
-    byId("open-collection").href = `/collection/${encodeURIComponent(collection.name)}`;
+    byId("open-collection").href = `${ROOT}/collection/${encodeURIComponent(collection.name)}`;
     if (collection.readOnly) byId("kept-state").textContent = collection.readOnly;
     byId("new-collection").hidden = Boolean(collection.readOnly);
   };

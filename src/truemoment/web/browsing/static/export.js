@@ -1,7 +1,7 @@
 // The export menu: formats, options, the file, and the progress of clips.
 
 import { get, send } from "./api.js";
-import { announce, button, byId, element, wait } from "./page.js";
+import { ROOT, announce, button, byId, element, wait } from "./page.js";
 
 /** Formats with their meaning, in the order of the menu. */
 const FORMATS = /** @type {const} */ ([
@@ -81,7 +81,7 @@ function chosen(what) {
 
 /** Ask for a file that is text, and save it. @param {any} body @param {string} name @returns {Promise<string>} what happened */
 async function file(body, name) {
-  const response = await fetch("/api/export", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  const response = await fetch(`${ROOT}/api/export`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
   if ((response.headers.get("Content-Type") || "").startsWith("application/json")) {
     const answer = await response.json();
     if (!response.ok) throw new Error(answer.error);

@@ -6,7 +6,7 @@ import { showExport } from "./export.js";
 import { clock } from "./frames.js";
 import { Keys } from "./keys.js";
 import { fixed, lengthText, pictureAddress, timesText } from "./moments.js";
-import { announce, button, byId, element, printable, problem } from "./page.js";
+import { ROOT, announce, button, byId, element, printable, problem } from "./page.js";
 import { Stage } from "./preview.js";
 
 const collection = new Collection();
@@ -18,14 +18,14 @@ const current = () => collection.moments[at];
 
 async function begin() {
   showBar(collection);
-  byId("collection").addEventListener("change", () => (location.href = `/collection/${encodeURIComponent(byId("collection").value)}`));
+  byId("collection").addEventListener("change", () => (location.href = `${ROOT}/collection/${encodeURIComponent(byId("collection").value)}`));
   collection.addEventListener("change", show);
   await collection.load(byId("kept").dataset.name);
 }
 
 function show() {
   if (collection.name !== byId("kept").dataset.name) {
-    location.href = `/collection/${encodeURIComponent(collection.name)}`;
+    location.href = `${ROOT}/collection/${encodeURIComponent(collection.name)}`;
     return;
   }
   const hadFocus = byId("rows").contains(document.activeElement) && document.activeElement?.tagName === "TR";

@@ -1,6 +1,7 @@
 // A moment as the pages hold it, and what is said of it.
 
 import { clock } from "./frames.js";
+import { ROOT } from "./page.js";
 
 /**
  * @typedef {{v: number, start_s: number, end_s: number, score: number | null, z: number | null, rank?: number,
@@ -46,13 +47,13 @@ export function spokenTime(time) {
 export function pictureAddress(moment, side = 320, exact = false) {
   const middle = Math.round(500 * (moment.start_s + moment.end_s));
   const half = Math.round(500 * (moment.end_s - moment.start_s));
-  return `/picture/${moment.v}/${middle}.jpg?side=${side}&half=${half}&exact=${exact ? 1 : 0}`;
+  return `${ROOT}/picture/${moment.v}/${middle}.jpg?side=${side}&half=${half}&exact=${exact ? 1 : 0}`;
 }
 
 /** @param {Moment} moment @returns {string} six pictures side by side */
 export function previewAddress(moment) {
   const start = Math.round(1000 * moment.start_s);
-  return `/preview/${moment.v}/${start}-${Math.max(start + 1, Math.round(1000 * moment.end_s))}.jpg`;
+  return `${ROOT}/preview/${moment.v}/${start}-${Math.max(start + 1, Math.round(1000 * moment.end_s))}.jpg`;
 }
 
 /** @param {Moment} a @param {Moment} b */

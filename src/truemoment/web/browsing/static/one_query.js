@@ -6,7 +6,7 @@ import { Keys } from "./keys.js";
 import { axisOf, place } from "./lanes.js";
 import { fixed } from "./moments.js";
 import { Overview } from "./overview.js";
-import { announce, byId, element, printable, problem, wait } from "./page.js";
+import { ROOT, announce, byId, element, printable, problem, wait } from "./page.js";
 import { Player } from "./player.js";
 import { Strip } from "./strip.js";
 import { Timeline } from "./timeline.js";
@@ -132,11 +132,11 @@ async function showStrip() {
   const made = new Strip(whole, "this sentence");
   strip = made;
   for (;;) {
-    const response = await fetch(`/api/query/${n}/strip`, { method: "HEAD" }).catch(() => null);
+    const response = await fetch(`${ROOT}/api/query/${n}/strip`, { method: "HEAD" }).catch(() => null);
     if (response?.status !== 503) break;
     await wait(700);
   }
-  if (!(await made.load(`/api/query/${n}/strip`))) return;
+  if (!(await made.load(`${ROOT}/api/query/${n}/strip`))) return;
   made.addEventListener("go", (event) => seek(/** @type {CustomEvent} */ (event).detail));
   byId("strip").append(made.root, made.table());
 }
@@ -179,7 +179,7 @@ async function showVideo() {
   const timeline = new Timeline(document.createElement("div"));
   timeline.load(times);
   const overview = new Overview(byId("overview"), timeline, (frame) => shown.show(frame));
-  shown.load(`/media/${v}`, times);
+  shown.load(`${ROOT}/media/${v}`, times);
   const first = query.references[0];
   if (first) shown.show(times.frameAt(Math.max(0, first[0])));
   while (!frames.strip) {
@@ -187,7 +187,7 @@ async function showVideo() {
     frames = await get(`/media/${v}/frames.json`).catch(() => frames);
   }
   byId("overview").hidden = false;
-  overview.load(`/media/${v}/strip.jpg`, frames.strip);
+  overview.load(`${ROOT}/media/${v}/strip.jpg`, frames.strip);
 }
 
 /** @param {number} time */
@@ -215,7 +215,7 @@ async function findNeighbours() {
   asked.delete("at");
   const back = new URLSearchParams(asked);
   if (at >= 100) back.set("offset", String(100 * Math.floor(at / 100)));
-  byId("back-to-list").href = `/queries${back.size ? `?${back}` : ""}`;
+  byId("back-to-list").href = `${ROOT}/queries${back.size ? `?${back}` : ""}`;
   asked.set("offset", String(Math.max(0, at - 1)));
   asked.set("limit", "3");
   const page = await get(`/api/queries?${asked}`);
@@ -234,7 +234,7 @@ async function go(by) {
   }
   await save();
   list.set("at", String(to.at));
-  location.href = `/query/${to.n}?${list}`;
+  location.href = `${ROOT}/query/${to.n}?${list}`;
 }
 
 function showNote() {

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { FrameTable } from "./frames.js";
 import { previewAddress } from "./moments.js";
-import { wait } from "./page.js";
+import { ROOT, wait } from "./page.js";
 import { Player } from "./player.js";
 
 const RESTS_MS = 150;
@@ -114,7 +114,7 @@ export class Stage extends EventTarget {
     if (turn !== this.turn) return;
     screen.append(this.video);
     this.video.hidden = false;
-    this.player.load(`/media/${moment.v}`, table);
+    this.player.load(`${ROOT}/media/${moment.v}`, table);
     const first = table.frameAt(Math.max(0, moment.start_s - BEFORE_S));
     const last = Math.max(first, table.frameAt(Math.max(moment.start_s, moment.end_s - 1e-6)));
     await this.player.playPart(first, last, how);

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { Keys } from "./keys.js";
 import { KINDS, legend, smallBars } from "./lanes.js";
 import { fixed, pictureAddress } from "./moments.js";
-import { announce, byId, element, isolated, printable, problem } from "./page.js";
+import { ROOT, announce, byId, element, isolated, printable, problem } from "./page.js";
 
 const PAGE = 100;
 const RANGES = /** @type {const} */ ([
@@ -13,9 +13,11 @@ const RANGES = /** @type {const} */ ([
   ["fits", "share of verdicts that say it fits"],
 ]);
 const SORTS = /** @type {Record<string, string>} */ ({
-  kind: "kind, then loss", loss: "loss (1 − IoU)", iou: "IoU of the first answer", best: "best IoU", rank: "rank of the hit", offset: "distance from the reference",
+  kind: "kind, then loss", loss: "loss (1 − IoU)", confidence: "confidence (score of the first answer)", iou: "IoU of the first answer", best: "best IoU", rank: "rank of the hit", offset: "distance from the reference",
   floor: "IoU of the floor", length: "length of the reference", share: "share of the video", duration: "duration", n_words: "number of words", agreement: "agreement", fits: "verdicts: it fits", id: "hash of the id",
 });
+
+const CONFIDENT = "confident-and-wrong";
 
 /** @type {any} */ let about = null;
 /** @type {any} */ let answer = null;
@@ -42,7 +44,7 @@ async function begin() {
 
 /** @param {string} column @returns {boolean} whether this data has values of it */
 function isThere(column) {
-  return { floor: about.floors.length > 0, agreement: about.has_agreement, fits: about.has_verdicts }[column] ?? true;
+  return { floor: about.floors.length > 0, confidence: about.has_confidence.some(Boolean), agreement: about.has_agreement, fits: about.has_verdicts }[column] ?? true;
 }
 
 function figures() {
@@ -75,11 +77,12 @@ function rangeField(name, text) {
 function fill() {
   for (const name of ["system", "floor", "verb", "tag"]) byId(name).value = query.get(name) || (name === "system" ? "0" : "");
   if (document.activeElement !== byId("words")) byId("words").value = query.get("words") || ""; // not while somebody types
-  const sort = query.get("sort") || "kind";
+  const sort = query.get("sort") || (query.has("view") ? "-confidence" : "kind");
   byId("sort").value = sort.replace(/^-/, "");
   byId("falling").checked = sort.startsWith("-");
   byId("hidden-hits").checked = query.get("hidden") === "1";
   byId("noted").checked = query.get("noted") === "1";
+  byId("confident").setAttribute("aria-pressed", String(query.get("view") === CONFIDENT));
   byId("differ").value = query.has("wrong") ? `${query.get("wrong")}:${query.get("right")}` : "";
   for (const [name] of RANGES) {
     const [low = "", high = ""] = (query.get(name) || "").split("..");
@@ -98,7 +101,7 @@ function set(name, value, isKept = false) {
 
 async function load() {
   const asked = ++turn;
-  history.replaceState(null, "", `/queries${query.size ? `?${query}` : ""}`);
+  history.replaceState(null, "", `${ROOT}/queries${query.size ? `?${query}` : ""}`);
   const sent = new URLSearchParams(query);
   sent.set("limit", String(PAGE));
   try {
@@ -115,14 +118,22 @@ async function load() {
   fill();
   byId("rows").replaceChildren(...answer.rows.map(row));
   byId("none").hidden = answer.total > 0;
+  byId("none").textContent = isWithoutScores() ? "This file has no scores, so no answer is confident." : "No query passes these filters.";
   const last = answer.offset + answer.rows.length;
   byId("count").textContent = answer.total ? `${answer.offset + 1}–${last} of ${answer.total.toLocaleString("en")}` : "0";
   byId("before").disabled = answer.offset === 0;
   byId("after").disabled = last >= answer.total;
 }
 
+/** @returns {boolean} whether the view needs scores that the method does not give */
+function isWithoutScores() {
+  return query.get("view") === CONFIDENT && !about.has_confidence[Number(query.get("system") || 0)];
+}
+
 function showFacets() {
   const { facets } = answer;
+  byId("confident").textContent = `confident and wrong ${facets.views[CONFIDENT].toLocaleString("en")}`;
+  byId("confident").title = `First answers with an IoU below ${about.wrong_below}, the highest score first`;
   const chosen = (query.get("kind") || "").split(",").filter(Boolean);
   byId("kinds").replaceChildren(...about.kinds.map((/** @type {string} */ name, /** @type {number} */ k) => {
     const made = /** @type {HTMLButtonElement} */ (element("button"));
@@ -159,7 +170,7 @@ function row(entry, number) {
   const link = /** @type {HTMLAnchorElement} */ (element("a", "", "query"));
   const place = new URLSearchParams(query);
   place.set("at", String(answer.offset + number));
-  link.href = `/query/${entry.n}?${place}`;
+  link.href = `${ROOT}/query/${entry.n}?${place}`;
   link.tabIndex = number ? -1 : 0;
   const picture = element("div", "", "picture");
   if (entry.v !== null && entry.references.length) {
@@ -196,6 +207,7 @@ function words(entry) {
     const line = element("div");
     if (entry.systems.length > 1) line.append(element("bdi", about.systems[k].name), ": ");
     line.append(element("span", result.kind, "name"), ` IoU ${fixed(result.iou, 2)}`);
+    if (result.confidence !== null) line.append(` · score ${fixed(result.confidence, 3)}`);
     if (result.rank_of_hit > 1) line.append(`, hit at rank ${result.rank_of_hit}`);
     box.append(line);
   });
@@ -250,6 +262,10 @@ byId("differ").addEventListener("change", () => {
 });
 byId("hidden-hits").addEventListener("change", () => set("hidden", byId("hidden-hits").checked ? "1" : ""));
 byId("noted").addEventListener("change", () => set("noted", byId("noted").checked ? "1" : ""));
+byId("confident").addEventListener("click", () => {
+  query.delete("sort"); // the view has its own order
+  set("view", query.get("view") === CONFIDENT ? "" : CONFIDENT);
+});
 for (const id of ["sort", "falling"]) byId(id).addEventListener("change", setSort);
 byId("clear").addEventListener("click", () => {
   query = new URLSearchParams();
@@ -265,7 +281,8 @@ const keys = new Keys([
   { keys: ["J", "K"], text: "next row, row before", act: (key) => step(key === "K" ? -1 : 1) },
   { keys: ["ArrowLeft", "ArrowRight"], text: "page before, next", act: (key) => turnPage(key === "ArrowLeft" ? -1 : 1) },
   { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], text: "only this kind; again: all", act: (key) => about.kinds[Number(key) - 1] && kind(about.kinds[Number(key) - 1]) },
-  { keys: ["/"], text: "the words", act: () => byId("words").select() },
+  { keys: ["/"], text: "the words", act: () => { byId("choices").open = true; byId("words").select(); } },
   { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
 ], () => true);
+byId("choices").open = matchMedia("(min-width: 50rem)").matches; // on a phone the queries come first
 begin().catch((error) => problem(error.message));

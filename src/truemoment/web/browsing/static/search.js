@@ -7,7 +7,7 @@ import { showBar } from "./collection_bar.js";
 import { showExport } from "./export.js";
 import { Keys } from "./keys.js";
 import { spokenTime, timesText } from "./moments.js";
-import { announce, button, byId, element, problem } from "./page.js";
+import { ROOT, announce, button, byId, element, problem } from "./page.js";
 import { Stage } from "./preview.js";
 import { ShownIndex } from "./shown_index.js";
 import { Strips } from "./strips.js";
@@ -68,7 +68,7 @@ function keepAddress() {
   else if (field.value.trim()) shown.set("q", field.value.trim());
   for (const name of ["videos", "top", "apart"]) if (byId(name).value) shown.set(name, byId(name).value);
   if (isExact) shown.set("exact", "1");
-  history.replaceState(null, "", `/?${shown}`);
+  history.replaceState(null, "", `${ROOT}/?${shown}`);
 }
 
 /** @returns {[string, URLSearchParams] | null} what is asked; null for nothing */
@@ -143,7 +143,7 @@ function openVideo(v, time, moment = null) {
   else if (answer?.q) query.set("q", answer.q);
   if (answer) query.set("search", answer.search);
   if (moment) query.set("end", moment.end_s.toFixed(3));
-  location.href = `/film/${v}?${query}`;
+  location.href = `${ROOT}/film/${v}?${query}`;
 }
 
 /** @param {any} card @param {boolean} loop */

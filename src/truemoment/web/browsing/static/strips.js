@@ -1,6 +1,6 @@
 // The strips of the videos in which something was found.
 
-import { announce, element } from "./page.js";
+import { ROOT, announce, element } from "./page.js";
 import { Strip } from "./strip.js";
 
 const MOST = 20; // videos whose strips are shown
@@ -40,7 +40,7 @@ export class Strips {
     this.root.replaceChildren(...rows.map(({ row }) => row));
     for (const { row, strip, v } of rows) {
       if (this.answer !== answer) return;
-      if (await strip.load(`/api/strip/${encodeURIComponent(answer.search)}/${v}`)) row.after(strip.table());
+      if (await strip.load(`${ROOT}/api/strip/${encodeURIComponent(answer.search)}/${v}`)) row.after(strip.table());
     }
   }
 

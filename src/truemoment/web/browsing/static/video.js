@@ -8,7 +8,7 @@ import { FrameTable, clock } from "./frames.js";
 import { Keys } from "./keys.js";
 import { fixed, longClock, pictureAddress, scoreText, timesText } from "./moments.js";
 import { Overview } from "./overview.js";
-import { announce, button, byId, element, printable, problem, wait } from "./page.js";
+import { ROOT, announce, button, byId, element, printable, problem, wait } from "./page.js";
 import { Player } from "./player.js";
 import { Strip } from "./strip.js";
 import { Timeline, spanText } from "./timeline.js";
@@ -34,7 +34,7 @@ let scores = { before: "", now: "" };
 async function begin() {
   const back = new URLSearchParams();
   for (const name of ["q", "like"]) if (query.has(name)) back.set(name, String(query.get(name)));
-  byId("back-to-list").href = `/?${back}`;
+  byId("back-to-list").href = `${ROOT}/?${back}`;
   byId("sentence").textContent = printable(query.get("q") || (query.has("like") ? "like another moment" : ""));
   byId("strip").append(strip.root);
   showBar(collection);
@@ -58,7 +58,7 @@ async function showVideo() {
   const frames = await get(`/media/${v}/frames.json`);
   table = new FrameTable(frames);
   timeline.load(table);
-  player.load(`/media/${v}`, table);
+  player.load(`${ROOT}/media/${v}`, table);
   const start = Math.max(0, Number(query.get("t")) || 0);
   player.show(table.frameAt(start));
   if (query.has("end")) {
@@ -78,9 +78,9 @@ async function showPictures(frames) {
     await wait(1500);
     frames = await get(`/media/${v}/frames.json`).catch(() => frames);
   }
-  overview.load(`/media/${v}/strip.jpg`, frames.strip);
+  overview.load(`${ROOT}/media/${v}/strip.jpg`, frames.strip);
   if (frames.has_peaks) {
-    const response = await fetch(`/media/${v}/peaks.bin`);
+    const response = await fetch(`${ROOT}/media/${v}/peaks.bin`);
     if (response.ok) timeline.setPeaks(new Uint8Array(await response.arrayBuffer()));
   }
 }
@@ -106,7 +106,7 @@ async function showFound() {
     }
   }
   moments = answer.moments;
-  await strip.load(`/api/strip/${encodeURIComponent(answer.search)}/${v}`);
+  await strip.load(`${ROOT}/api/strip/${encodeURIComponent(answer.search)}/${v}`);
   byId("strip").append(strip.table());
   byId("found-title").hidden = !moments.length;
   byId("found").replaceChildren(...moments.map((moment, number) => {
@@ -256,7 +256,7 @@ function undo() {
 
 function moreLike() {
   const moment = current();
-  location.href = `/?${new URLSearchParams({ like: `${v}:${moment.start_s}:${moment.end_s}` })}`;
+  location.href = `${ROOT}/?${new URLSearchParams({ like: `${v}:${moment.start_s}:${moment.end_s}` })}`;
 }
 
 function copyTime() {

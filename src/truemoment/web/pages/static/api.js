@@ -1,4 +1,6 @@
-// Requests to the page's own server: JSON in and out.
+// Requests to the page's own server: JSON in and out. Paths are those of the page, which may be shown within another.
+
+import { ROOT } from "./page.js";
 
 /** An answer that is no success. */
 export class RequestError extends Error {
@@ -24,7 +26,7 @@ export class RequestError extends Error {
  */
 export async function send(method, path, body = {}, options = {}) {
   const headers = { "Content-Type": "application/json" };
-  return answerOf(() => fetch(path, { method, headers, body: JSON.stringify(body), ...options }));
+  return answerOf(() => fetch(ROOT + path, { method, headers, body: JSON.stringify(body), ...options }));
 }
 
 /**
@@ -34,7 +36,7 @@ export async function send(method, path, body = {}, options = {}) {
  * @returns {Promise<any>} the JSON of the answer; null if it is empty (204, 304)
  */
 export async function get(path, options = {}) {
-  return answerOf(() => fetch(path, options));
+  return answerOf(() => fetch(ROOT + path, options));
 }
 
 /** @param {() => Promise<Response>} request */

@@ -3,6 +3,9 @@
 /** @param {string} id @returns {any} */
 export const byId = (id) => document.getElementById(id);
 
+/** Beginning of the addresses of this page: "" unless it is shown within another (truemoment open). */
+export const ROOT = document.documentElement.dataset.root || "";
+
 // The characters that text.py writes as escapes; a test compares them.
 const HIDDEN = new RegExp(
   "[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200c-\\u200f\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029" +
