@@ -27,10 +27,11 @@ from truemoment.data.formats import match_rows
 from truemoment.data.formats.base import PredictionRows
 from truemoment.data.formats.matching import MatchReport
 from truemoment.data.formats.prediction_files import PredictionOptions
+from truemoment.data.formats.records import Record
 from truemoment.data.formats.rows import FileRow, as_columns, require_query
 from truemoment.data.formats.table import HEADINGS, Headings
 from truemoment.data.references import AS_STATED, ReferenceOptions, with_given_durations
-from truemoment.data.references.records import NO_REFERENCES, USUAL, Record, columns_of, entries_of
+from truemoment.data.references.records import NO_REFERENCES, USUAL, entries_of, reference_columns
 
 Moment = tuple[float, ...]
 """(start_s, end_s), or (start_s, end_s, score)."""
@@ -229,7 +230,7 @@ def _entries_of_table(table: ValueTable, how: ReferenceOptions, argument: str) -
             row["sentence"] = ""
     records = [Record(line, line, row) for line, row in enumerate(table.rows)]
     with _rows_named(argument):
-        return entries_of(records, columns_of(columns, fields, path, None), path)
+        return entries_of(records, reference_columns(columns, fields, path, None), path)
 
 
 # --------------------------------------------------------------------------------------------------- shapes

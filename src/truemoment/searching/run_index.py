@@ -13,8 +13,8 @@ from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.report.words import counted
 from truemoment.searching import report as reports
-from truemoment.searching.building import IndexReport, Progress, unseen
-from truemoment.searching.index import found_in
+from truemoment.searching.building import IndexReport, Progress, ignore_progress
+from truemoment.searching.index import indexed_videos
 from truemoment.searching.layout import Settings
 from truemoment.searching.request import IndexRequest
 from truemoment.searching.session import index_videos
@@ -63,7 +63,7 @@ class IndexedVideos(Result):
 
 
 def run(
-    request: IndexRequest, *, on_progress: Progress = unseen, on_status: Callable[[str], None] = ignore
+    request: IndexRequest, *, on_progress: Progress = ignore_progress, on_status: Callable[[str], None] = ignore
 ) -> IndexedVideos:
     """Index videos for search: decode, embed every frame, and store the embeddings; a second call resumes.
 
@@ -95,7 +95,7 @@ def run(
         on_progress=on_progress,
         on_status=on_status,
     )
-    durations_s = {name: about.duration_s for name, (_, about) in found_in(request.folder).items()}
+    durations_s = {name: about.duration_s for name, (_, about) in indexed_videos(request.folder).items()}
     if done.failed and not durations_s:
         others = f" (and {len(done.failed) - 1:,} others)" if len(done.failed) > 1 else ""
         raise InputError(next(iter(done.failed.values())) + others)

@@ -11,6 +11,7 @@ from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.records import Annotations
 from truemoment.baselines.proposals import WindowedGrid, read_proposals
 from truemoment.data.formats import write_predictions
+from truemoment.evaluation.grounders import Grounder
 from truemoment.media.features import FeatureStore
 from truemoment.media.features.alignment import ends_elsewhere
 from truemoment.media.features.sentences import SentenceFile, SentenceStore
@@ -64,14 +65,13 @@ def search_split(
     opened = open_split(request, target)
     index, annotations, store, sentences = opened.index, opened.annotations, opened.store, opened.sentences
     if index is not None and request.proposals is None:
-        method = IndexSearch(index, sentences, request.nms, request.discount_s, track=track)
-        predictions = method.ground(annotations.queries, request.top)
+        method: Grounder = IndexSearch(index, sentences, request.nms, request.discount_s, track=track)
     elif request.discount_s:
         raise UsageError("--discount: goes with an index and its own moments, not with features or --proposals")
     else:
         scheme = _scheme(index, request.proposals)
         method = ZeroShot(store, sentences, scheme, request.nms, opened.encoder, track=track)
-        predictions = method.ground(annotations.queries, request.top)
+    predictions = method.ground(annotations.queries, request.top)
     made_by = {
         "method": f"zero-shot {opened.encoder}",
         "features": store.name,

@@ -8,7 +8,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TypeGuard
 
 from truemoment.base.boundary.text import one_line
 from truemoment.report.model import LEVELS, Block, Finding, Level, Remarks, Report, Table
@@ -101,15 +100,15 @@ def _answer(report: Report) -> list[str]:
     first = [*([report.headline] if report.headline else []), *report.answer]
     if shown := [line for block in first if not isinstance(block, Table) for line in block_lines(block)]:
         return shown[:_ANSWER]
-    findings = list(itertools.takewhile(_is_sentences, _blocks(report)))
+    findings: list[Finding] = []
+    for block in _blocks(report):
+        if not isinstance(block, Finding) or isinstance(block, Remarks) or block.level is not None:
+            break
+        findings.append(block)
     whole = [line for finding in findings for line in block_lines(finding)]
     if len(whole) <= _ANSWER:
         return whole
     return [_in_line(": ".join(filter(None, (f.title, f.sentences[0])))) for f in findings][:_ANSWER]
-
-
-def _is_sentences(block: Block) -> TypeGuard[Finding]:
-    return isinstance(block, Finding) and not isinstance(block, Remarks) and block.level is None
 
 
 def _tables(report: Report, room: int) -> tuple[list[str], int]:

@@ -108,7 +108,8 @@ def measured_files(
             result = _saved_scores(file.path, measures, protocol)
         else:
             assert annotations is not None  # noqa: S101 - callers with prediction files read their annotations
-            predictions, _ = how.settled(warn)(file.path, annotations, progress=False)
+            predictions, match = how.read(file.path, annotations, progress=False)
+            how.refuse_units(match, file.path, warn)
             selected = measures or measures_for(scores, resolve_protocol(protocol, annotations))
             result = evaluate(annotations, predictions, selected, protocol, on_unknown=how.on_unknown)
             if keep is not None:
