@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
+from urllib.parse import quote
 
 import msgspec
 from starlette.responses import HTMLResponse, Response
@@ -84,29 +85,23 @@ class FolderService:
     def item(self, visit: Visit) -> Mapping[str, object]:
         """Return what the page of one result shows."""
         card = self._card(visit)
-        kind, key = card.facts.kind, card.entry.key
-        page = self.catalogue.listing().pages.get(key)
-        shown = (
-            f"/page/{page}"
-            if page
-            else f"/page/{key}"
-            if kind == "page"
-            else f"/report/{key}"
-            if kind in REPORTS
-            else ""
-        )
-        drawings = (
-            sorted(name for name in card.entry.inside if re.search(r"\.(svg|png)\Z", name)) if kind == "run" else []
-        )
-        stems = {name.rpartition(".")[0]: name for name in drawings}  # one of each drawing
         return {
             "card": as_json(card, self.catalogue.listing()),
-            "kind_title": kind,
-            "shown": f"/report/{key}" if kind == "run" and "result.json" in card.entry.inside else shown,
-            "pictures": [f"/picture/{key}"] if kind == "picture" else [f"/run/{key}/{name}" for name in stems.values()],
+            "shown": self._shown(card),
+            "pictures": _pictures(card),
             "path": str(card.entry.path),
             **self._browsing(card),
         }
+
+    def _shown(self, card: Card) -> str:
+        """Return the address of the page or the report of a result; "" for none."""
+        kind, key = card.facts.kind, card.entry.key
+        if (page := self.catalogue.listing().pages.get(key)) is not None:
+            return f"/page/{page}"
+        if kind == "page":
+            return f"/page/{key}"
+        has_report = kind in REPORTS or (kind == "run" and "result.json" in card.entry.inside)
+        return f"/report/{key}" if has_report else ""
 
     def _browsing(self, card: Card) -> dict[str, str]:
         """Return the addresses of the queries of an audit or a comparison; "" where its predictions are not here."""
@@ -243,6 +238,15 @@ class FolderService:
             "started_s": started.started_s,
             "address": f"/item/{result}" if result else "",
         }
+
+
+def _pictures(card: Card) -> list[str]:
+    """Return the addresses of the pictures of a result; each drawing of a run once."""
+    if card.facts.kind == "run":
+        names = sorted(name for name in card.entry.inside if re.search(r"\.(png|svg)\Z", name))
+        drawings = {name.rpartition(".")[0]: name for name in names}
+        return [f"/run/{card.entry.key}/{quote(name)}" for name in drawings.values()]
+    return [f"/picture/{card.entry.key}"] if card.facts.kind == "picture" else []
 
 
 @lru_cache(maxsize=1)
