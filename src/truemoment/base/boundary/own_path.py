@@ -198,7 +198,7 @@ class OwnPath:
                 with contextlib.suppress(FileNotFoundError):  # it was removed meanwhile
                     path = OwnPath(self.root, (*self.parts, entry.name))
                     listed.append((path, _kind_of(entry), entry.stat(follow_symlinks=False)))
-        return sorted(listed, key=lambda found: found[0].name)
+        return sorted(listed, key=lambda entry: entry[0].name)
 
     def refuse_links(self) -> None:
         """Refuse a folder with a link in it that leads out of it, at any depth, before any work is done."""

@@ -159,7 +159,7 @@ class Catalogue:
             "total": len(selected),
             "waiting": waiting,
             "is_whole": listing.is_whole,
-            "kinds": [{"kind": of, "title": TITLES[of], "count": count} for of, count in counts.items() if count],
+            "kinds": [{"kind": name, "title": TITLES[name], "count": n} for name, n in counts.items() if n],
         }
 
 

@@ -70,13 +70,13 @@ def _figures(document: Mapping[str, Any]) -> Iterator[str]:
         if entry.get("measure") == headline and _is_number(entry.get("value")):
             yield f"{headline} {100 * entry['value']:.2f}"
     if methods := _entries(document.get("methods")):
-        names = [name for of in methods if isinstance(name := of.get("method"), str)]
+        names = [name for method in methods if isinstance(name := method.get("method"), str)]
         yield f"{counted(len(methods), 'method')}: {few(names)}" if names else counted(len(methods), "method")
 
 
 def _verdict(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the finding of an audit that is its verdict."""
-    return next((of for of in _entries(document.get("findings")) if of.get("check") == VERDICT), None)
+    return next((finding for finding in _entries(document.get("findings")) if finding.get("check") == VERDICT), None)
 
 
 # ----------------------------------------------------------------------------------------------- report
@@ -85,11 +85,11 @@ def _verdict(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def report_of(title: str, document: Mapping[str, Any]) -> Report:
     """Return a report of what a document contains."""
     sections, facts = [], []
-    findings = [of for of in _entries(document.get("findings")) if isinstance(of.get("verdict"), str)]
+    findings = [entry for entry in _entries(document.get("findings")) if isinstance(entry.get("verdict"), str)]
     for name, value in document.items():
         words = name.replace("_", " ")
         if name == "findings" and findings:
-            sections.append(Section("findings", "Findings", tuple(_finding(of) for of in findings)))
+            sections.append(Section("findings", "Findings", tuple(map(_finding, findings))))
         elif _is_plain(value):
             facts.append((words, _text(value)))
         elif blocks := tuple(_tables(words, value)):
@@ -101,7 +101,7 @@ def report_of(title: str, document: Mapping[str, Any]) -> Report:
 
 def _finding(finding: Mapping[str, Any]) -> Finding:
     """Return a finding of a document."""
-    level = next((of for of in LEVELS if of == finding.get("level")), None)
+    level = next((level for level in LEVELS if level == finding.get("level")), None)
     evidence = finding.get("evidence")
     lines = tuple(map(_text, evidence)) if isinstance(evidence, list) else ()
     return Finding((finding["verdict"],), str(finding.get("check", "")).replace("-", " ").capitalize(), level, lines)
@@ -122,7 +122,9 @@ def _tables(name: str, value: object) -> Iterator[Block]:
         if pairs:
             yield Table(f"{name.capitalize()}.", ("name", "value"), (("", pairs),), (0, 1))
     elif isinstance(value, list) and value:
-        yield Table(f"{name.capitalize()}.", ("value",), (("", tuple((Cell(_text(of)),) for of in value[:MOST_ROWS])),))
+        yield Table(
+            f"{name.capitalize()}.", ("value",), (("", tuple((Cell(_text(item)),) for item in value[:MOST_ROWS])),)
+        )
 
 
 def _flat(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -135,17 +137,17 @@ def _flat(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield words, _percent(value["value"], value)
         elif isinstance(value, Mapping):
             yield from (
-                (f"{words}: {inner.replace('_', ' ')}", _text(of)) for inner, of in value.items() if _is_plain(of)
+                (f"{words}: {inner.replace('_', ' ')}", _text(item)) for inner, item in value.items() if _is_plain(item)
             )
-        elif measures := [of for of in _entries(value) if isinstance(of.get("measure"), str) and "value" in of]:
-            yield from ((of["measure"], _percent(of["value"], of)) for of in measures)
+        elif measures := [row for row in _entries(value) if isinstance(row.get("measure"), str) and "value" in row]:
+            yield from ((row["measure"], _percent(row["value"], row)) for row in measures)
         elif isinstance(value, list) and value and all(map(_is_plain, value)):
             yield words, ", ".join(map(_text, value[:20]))
 
 
 def _entries(value: object) -> list[Mapping[str, Any]]:
     """Return a list of objects; an empty one for another value."""
-    return list(value) if isinstance(value, list) and value and all(isinstance(of, Mapping) for of in value) else []
+    return list(value) if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value) else []
 
 
 def _words(rows: Sequence[Sequence[Cell]], n_columns: int) -> tuple[int, ...]:

@@ -76,16 +76,17 @@ def entries_in(root: OwnPath, is_whole: Callable[[Sequence[str]], bool]) -> tupl
     while waiting:
         folder = waiting.popleft()
         try:
-            listed = [found for found in folder.listed() if not found[0].name.startswith(".")]
+            listed = [entry for entry in folder.listed() if not entry[0].name.startswith(".")]
         except (OSError, TrueMomentError):  # it is gone, or may not be read
             continue
         if folder.parts and is_whole([path.name for path, _, _ in listed]):
             status = folder.stat()
-            times = [status.st_mtime_ns, *(of.st_mtime_ns for _, _, of in listed)]
+            times = [status.st_mtime_ns, *(inner.st_mtime_ns for _, _, inner in listed)]
             entries.append(Entry(folder, "folder", 0, max(times), frozenset(path.name for path, _, _ in listed)))
             continue
         waiting.extend(path for path, kind, _ in listed if kind == "folder" and len(path.parts) <= DEEPEST)
-        entries += [Entry(path, kind, of.st_size, of.st_mtime_ns) for path, kind, of in listed if kind != "folder"]
+        files = (entry for entry in listed if entry[1] != "folder")
+        entries += [Entry(path, kind, status.st_size, status.st_mtime_ns) for path, kind, status in files]
         if len(entries) > MOST_ENTRIES:
             break
     entries.sort(key=lambda entry: (-entry.mtime_ns, entry.path.parts))

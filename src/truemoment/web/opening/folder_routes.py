@@ -109,7 +109,7 @@ class FolderService:
         cards = predictions_of(self.catalogue, card)[:MOST_SYSTEMS] if is_study else []
         if not cards:
             return {"browse": "", "confident": ""}
-        keys = "-".join(of.entry.key for of in cards)
+        keys = "-".join(predictions.entry.key for predictions in cards)
         address = f"/browse/{keys}{self._same_data(card, cards[0])}/queries"
         return {"browse": address, "confident": f"{address}?{CONFIDENT}"}
 
@@ -171,7 +171,7 @@ class FolderService:
     def jobs(self, visit: Visit) -> Mapping[str, object]:
         """Return what was started, the newest first."""
         del visit
-        return {"jobs": [self._job(of) for of in reversed(self.work.started)]}
+        return {"jobs": [self._job(study) for study in reversed(self.work.started)]}
 
     def cancel(self, visit: Visit) -> None:
         """Cancel what was started."""

@@ -23,9 +23,9 @@ def audits_of(catalogue: Catalogue, predictions: Card) -> Iterator[Card]:
 
 def predictions_of(catalogue: Catalogue, document: Card) -> list[Card]:
     """Return the prediction files of an audit or a comparison, one each; files that were changed are left out."""
-    found = {_sha256(card.entry): card for card in catalogue.of_kind("predictions") if _is_of(document, card)}
+    by_hash = {_sha256(card.entry): card for card in catalogue.of_kind("predictions") if _is_of(document, card)}
     order = document.facts.hints.get("sha256", "").split("\n")
-    return [found[sha256] for sha256 in order if sha256 in found]
+    return [by_hash[sha256] for sha256 in order if sha256 in by_hash]
 
 
 def _is_of(document: Card, predictions: Card) -> bool:

@@ -141,13 +141,13 @@ def _predictions(beginning: Beginning) -> Facts | None:
     made_by = header.get("made_by")
     texts = {name: header.get(name) for name in ("dataset", "split", "annotations_sha256")}
     hints = {name: value for name, value in texts.items() if isinstance(value, str)}
-    of = [f"for {hints['dataset']}/{hints.get('split', '?')}"] if "dataset" in hints else []
+    data = [f"for {hints['dataset']}/{hints.get('split', '?')}"] if "dataset" in hints else []
     by = (
         [f"by {value}" for value in (made_by or {}).values() if isinstance(value, str)][:1]
         if isinstance(made_by, dict)
         else []
     )
-    return Facts("predictions", tuple(map(fact, [*of, *by, f"format {' or '.join(names)}"])), "browse", hints)
+    return Facts("predictions", tuple(map(fact, [*data, *by, f"format {' or '.join(names)}"])), "browse", hints)
 
 
 def _references(beginning: Beginning) -> Facts | None:
@@ -198,8 +198,8 @@ FOLDERS: tuple[Callable[[Entry], Facts | None], ...] = (_index, _run, _study)
 
 def is_result_folder(names: Sequence[str]) -> bool:
     """Whether the names in a folder are those of one result, whose files are no results of their own."""
-    there = set(names)
-    return "run.json" in there or {"study.json", "study.sqlite"} <= there or {"index.json", "videos"} <= there
+    known = set(names)
+    return "run.json" in known or {"study.json", "study.sqlite"} <= known or {"index.json", "videos"} <= known
 
 
 # ------------------------------------------------------------------------------------------ recognition
@@ -249,8 +249,8 @@ def _recognised(beginning: Beginning, known: Mapping[str, Any]) -> list[str]:
     if not beginning.is_text and not beginning.data.startswith(b"PAR1"):
         return []
     own = getattr(known, "own", known)
-    names = [name for name, of in own.items() if of.recognise(beginning.head)]
-    return names or [name for name, of in known.items() if name not in own and of.recognise(beginning.head)]
+    names = [name for name, form in own.items() if form.recognise(beginning.head)]
+    return names or [name for name, form in known.items() if name not in own and form.recognise(beginning.head)]
 
 
 def _first_line(beginning: Beginning) -> dict[str, Any]:

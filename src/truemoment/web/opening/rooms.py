@@ -126,7 +126,7 @@ class Rooms:
         words = tuple(source.words())
         videos = self.settings.videos
         video_words = () if videos is None else ("--videos", str(videos))
-        command = ("truemoment", "browse", *(f"{of}={path}" for of, path in files), *words, *video_words)
+        command = ("truemoment", "browse", *(f"{method}={path}" for method, path in files), *words, *video_words)
         server = room.enter_context(
             open_looking(
                 looked,

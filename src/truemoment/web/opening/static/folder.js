@@ -20,17 +20,17 @@ async function load() {
   const asked = ++turn;
   history.replaceState(null, "", query.size ? `/?${query}` : "/");
   for (;;) {
-    let found;
+    let answer;
     try {
-      found = await pages();
+      answer = await pages();
     } catch (error) {
       if (asked === turn) problem(error instanceof Error ? error.message : String(error));
       return;
     }
     if (asked !== turn) return;
     problem("");
-    show(found);
-    if (!found.waiting) return;
+    show(answer);
+    if (!answer.waiting) return;
     await wait(POLL_MS);
     if (asked !== turn) return;
   }
@@ -38,37 +38,37 @@ async function load() {
 
 /** Get as many cards as are shown, some hundreds a request. */
 async function pages() {
-  let found = null;
+  let answer = null;
   do {
     const sent = new URLSearchParams(query);
-    sent.set("offset", String(found?.cards.length || 0));
-    sent.set("limit", String(Math.min(MOST, shown - (found?.cards.length || 0))));
+    sent.set("offset", String(answer?.cards.length || 0));
+    sent.set("limit", String(Math.min(MOST, shown - (answer?.cards.length || 0))));
     const next = await get(`/api/cards?${sent}`);
-    found = { ...next, cards: [...(found?.cards || []), ...next.cards] };
+    answer = { ...next, cards: [...(answer?.cards || []), ...next.cards] };
     if (!next.cards.length) break;
-  } while (found.cards.length < Math.min(shown, found.total));
-  return found;
+  } while (answer.cards.length < Math.min(shown, answer.total));
+  return answer;
 }
 
-/** @param {any} found */
-function show(found) {
-  const text = JSON.stringify(found);
+/** @param {any} answer */
+function show(answer) {
+  const text = JSON.stringify(answer);
   if (text === last) return;
   last = text;
   const active = document.activeElement;
   const focused = active?.closest("[data-key]");
   const at = focused ? [...focused.querySelectorAll("a, button")].indexOf(/** @type {Element} */ (active)) : -1;
-  byId("cards").replaceChildren(...found.cards.map(card));
+  byId("cards").replaceChildren(...answer.cards.map(card));
   if (focused) /** @type {HTMLElement | undefined} */ (document.querySelectorAll(`[data-key="${focused.getAttribute("data-key")}"] :is(a, button)`)[at])?.focus();
-  const all = found.kinds.reduce((/** @type {number} */ sum, /** @type {any} */ of) => sum + of.count, 0);
-  byId("kinds").replaceChildren(chip("", "all", all), ...found.kinds.map((/** @type {any} */ of) => chip(of.kind, of.title, of.count)));
-  const reading = found.waiting ? ` · ${found.waiting.toLocaleString("en")} files are not read yet` : "";
-  const cut = found.is_whole ? "" : " · the folder has more files than are listed";
-  byId("count").textContent = `${found.total.toLocaleString("en")} ${found.total === 1 ? "result" : "results"}${reading}${cut}`;
-  byId("none").hidden = found.total > 0 || found.waiting > 0;
+  const all = answer.kinds.reduce((/** @type {number} */ sum, /** @type {any} */ entry) => sum + entry.count, 0);
+  byId("kinds").replaceChildren(chip("", "all", all), ...answer.kinds.map((/** @type {any} */ entry) => chip(entry.kind, entry.title, entry.count)));
+  const reading = answer.waiting ? ` · ${answer.waiting.toLocaleString("en")} files are not read yet` : "";
+  const cut = answer.is_whole ? "" : " · the folder has more files than are listed";
+  byId("count").textContent = `${answer.total.toLocaleString("en")} ${answer.total === 1 ? "result" : "results"}${reading}${cut}`;
+  byId("none").hidden = answer.total > 0 || answer.waiting > 0;
   byId("none").textContent = query.get("q") ? "Nothing here has these words." : "There are no files in this folder.";
-  byId("more").hidden = found.cards.length >= found.total;
-  const predictions = found.kinds.find((/** @type {any} */ of) => of.kind === "predictions");
+  byId("more").hidden = answer.cards.length >= answer.total;
+  const predictions = answer.kinds.find((/** @type {any} */ entry) => entry.kind === "predictions");
   byId("compare").hidden = !predictions || predictions.count < 2;
 }
 
@@ -87,28 +87,28 @@ function set(name, value) {
   load();
 }
 
-/** @param {any} of */
-function card(of) {
+/** @param {any} result */
+function card(result) {
   const item = element("li", "", "card");
-  item.dataset.key = of.key;
+  item.dataset.key = result.key;
   const head = element("div", "", "kind");
-  const changed = element("time", ago(of.changed_s));
-  changed.setAttribute("datetime", new Date(1000 * of.changed_s).toISOString());
-  changed.title = new Date(1000 * of.changed_s).toLocaleString("en");
-  head.append(element("span", of.kind), changed);
-  const title = element(of.address ? "a" : "span", of.title, "title");
-  if (of.address) title.setAttribute("href", of.address);
+  const changed = element("time", ago(result.changed_s));
+  changed.setAttribute("datetime", new Date(1000 * result.changed_s).toISOString());
+  changed.title = new Date(1000 * result.changed_s).toLocaleString("en");
+  head.append(element("span", result.kind), changed);
+  const title = element(result.address ? "a" : "span", result.title, "title");
+  if (result.address) title.setAttribute("href", result.address);
   title.dir = "auto";
   item.append(head, title);
-  for (const line of of.lines) item.append(element("div", line, "line"));
-  const folder = of.name.slice(0, -of.title.length);
-  const size = of.size === null ? "" : bytes(of.size);
+  for (const line of result.lines) item.append(element("div", line, "line"));
+  const folder = result.name.slice(0, -result.title.length);
+  const size = result.size === null ? "" : bytes(result.size);
   item.append(element("div", [folder, size].filter(Boolean).join(" · "), "place"));
-  if (of.kind === "predictions") {
+  if (result.kind === "predictions") {
     const row = element("div", "", "row");
-    row.append(button("audit…", `audit ${of.title}`, () => ask("audit", [of])));
+    row.append(button("audit…", `audit ${result.title}`, () => ask("audit", [result])));
     const wrong = element("a", "confident and wrong", "button");
-    wrong.setAttribute("href", `${of.address}?view=confident-and-wrong`);
+    wrong.setAttribute("href", `${result.address}?view=confident-and-wrong`);
     row.append(wrong);
     item.append(row);
   }
@@ -136,29 +136,29 @@ function bytes(size) {
 
 // ---------------------------------------------------------------------------- audits and comparisons
 
-/** @param {"audit" | "compare"} study @param {any[]} of */
-async function ask(study, of) {
+/** @param {"audit" | "compare"} study @param {any[]} results */
+async function ask(study, results) {
   const most = Number(byId("folder").dataset.most);
-  chosen = of.map((/** @type {any} */ one) => one.key);
+  chosen = results.map((/** @type {any} */ entry) => entry.key);
   byId("start").dataset.study = study;
   byId("start-title").textContent = study === "audit" ? "Audit" : "Compare";
   byId("methods").hidden = study === "audit";
-  byId("method-list").replaceChildren(...of.map((/** @type {any} */ one, /** @type {number} */ k) => {
+  byId("method-list").replaceChildren(...results.map((/** @type {any} */ entry, /** @type {number} */ k) => {
     const label = element("label", "", "choice");
     const box = document.createElement("input");
     box.type = "checkbox";
-    box.value = one.key;
+    box.value = entry.key;
     box.checked = k < most;
-    label.append(box, element("bdi", one.name));
+    label.append(box, element("bdi", entry.name));
     return label;
   }));
-  byId("start-note").textContent = study === "audit" ? `${isolated(of[0].name)}. The audit and its page are written beside it.` : "The comparison and its page are written beside the first file.";
+  byId("start-note").textContent = study === "audit" ? `${isolated(results[0].name)}. The audit and its page are written beside it.` : "The comparison and its page are written beside the first file.";
   byId("data").replaceChildren();
   byId("begin").disabled = true;
   byId("start").showModal();
   try {
-    const { choices } = await get(`/api/data/${of[0].key}`);
-    byId("data").replaceChildren(...choices.map((/** @type {any} */ one) => new Option(isolated(one.title), one.key)));
+    const { choices } = await get(`/api/data/${results[0].key}`);
+    byId("data").replaceChildren(...choices.map((/** @type {any} */ entry) => new Option(isolated(entry.title), entry.key)));
     byId("begin").disabled = !choices.length;
     if (!choices.length) byId("start-note").textContent = "There are no annotations: put a file of them in the folder, or open it with --dataset or --annotations.";
     else byId("begin").focus();
@@ -199,23 +199,23 @@ async function follow() {
   isPolling = false;
 }
 
-/** @param {any} of @returns {boolean} */
-const isUnderWay = (of) => of.state === "waiting" || of.state === "running";
+/** @param {any} started @returns {boolean} */
+const isUnderWay = (started) => started.state === "waiting" || started.state === "running";
 
-/** @param {any} of */
-function job(of) {
-  const box = element("div", "", `job ${of.state}`);
-  const seconds = Math.round(Date.now() / 1000 - of.started_s);
-  const state = of.state === "running" ? `${of.doing || "begins"} · ${seconds} s` : of.state === "failed" ? of.why : of.state;
+/** @param {any} started */
+function job(started) {
+  const box = element("div", "", `job ${started.state}`);
+  const seconds = Math.round(Date.now() / 1000 - started.started_s);
+  const state = started.state === "running" ? `${started.doing || "begins"} · ${seconds} s` : started.state === "failed" ? started.why : started.state;
   const end = element("span", "", "end");
-  if (isUnderWay(of)) end.append(button("cancel", `cancel: ${of.title}`, () => send("POST", `/api/jobs/${of.job}/cancel`).catch(() => {})));
-  if (of.address) {
+  if (isUnderWay(started)) end.append(button("cancel", `cancel: ${started.title}`, () => send("POST", `/api/jobs/${started.job}/cancel`).catch(() => {})));
+  if (started.address) {
     const link = element("a", "open", "button main");
-    link.setAttribute("href", of.address);
-    link.setAttribute("aria-label", `open: ${of.title}`);
+    link.setAttribute("href", started.address);
+    link.setAttribute("aria-label", `open: ${started.title}`);
     end.append(link);
   }
-  box.append(element("bdi", of.title), element("span", state, "soft"), end);
+  box.append(element("bdi", started.title), element("span", state, "soft"), end);
   return box;
 }
 
@@ -239,8 +239,8 @@ byId("compare").addEventListener("click", async () => {
   const sent = new URLSearchParams(query);
   sent.set("kind", "predictions");
   sent.set("limit", "64");
-  const found = await get(`/api/cards?${sent}`).catch(() => ({ cards: [] }));
-  if (found.cards.length > 1) ask("compare", found.cards);
+  const answer = await get(`/api/cards?${sent}`).catch(() => ({ cards: [] }));
+  if (answer.cards.length > 1) ask("compare", answer.cards);
 });
 byId("start-form").addEventListener("submit", (/** @type {Event} */ event) => {
   event.preventDefault();
