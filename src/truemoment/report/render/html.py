@@ -79,6 +79,16 @@ def page(report: Report, *, command: str = "") -> str:
     return _filled("report.html.j2", report, command)
 
 
+def page_script() -> str:
+    """Return the script of a page."""
+    return "\n".join(read_text(TEMPLATES / name) for name in ("leaving.js", "page.js"))
+
+
+def script_hash(script: str) -> str:
+    """Return the SHA-256 of a script, as the policy of a page names it."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+
+
 def fragment(report: Report) -> str:
     """Return a report without the frame of a page, as notebooks show it."""
     return _filled("fragment.html.j2", report)
@@ -113,7 +123,7 @@ def _filled(template: str, report: Report, command: str = "") -> str:
         (name, section, list(_runs(section.blocks, name)))
         for name, section in zip(report.anchors, report.sections, strict=True)
     ]
-    script = "\n".join(read_text(TEMPLATES / name) for name in ("leaving.js", "page.js"))
+    script = page_script()
     return environment.get_template(template).render(
         report=report,
         command=command,
@@ -125,7 +135,7 @@ def _filled(template: str, report: Report, command: str = "") -> str:
         markers=MARKERS,
         colours=stylesheet(".truemoment" if template.startswith("fragment") else ":root"),
         script=script,
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+        script_hash=script_hash(script),
         version=version,
         versions=f"truemoment {version}, numpy {np.__version__}, python {platform.python_version()}",
     )
