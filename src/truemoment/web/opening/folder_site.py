@@ -95,6 +95,7 @@ def open_folder(
 
     @contextmanager
     def at_work() -> Iterator[None]:
+        catalogue.known()  # reading begins before the first visit
         try:
             yield
         finally:
