@@ -26,7 +26,7 @@ from truemoment.data.datasets import load_annotations
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit.declaration import PERMUTATIONS, moves_by_order
-from truemoment.studies.audit.order_following import follow_order, terms_beside
+from truemoment.studies.audit.order_following import follow_order, terms_beside, weights_of_places
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 PLACES = ("tacos/test", "activitynet-cd/test-ood", "activitynet-captions/val_2")
@@ -86,7 +86,7 @@ def kinds(
 
 
 class Tested(NamedTuple):
-    """What answers are tested with: true moments (Q, 2), moves by the order (Q,), terms (Q, Z), videos (Q,)."""
+    """What answers are tested with: true moments (Q, 2), changes by the order (Q, W), terms (Q, Z), videos (Q,)."""
 
     true: Floats
     moved: Floats
@@ -100,8 +100,8 @@ class Tested(NamedTuple):
         for _ in range(repeats):
             drawn = np.isin(self.video, rng.choice(n_videos, min(size, n_videos), replace=False))
             rows = np.flatnonzero(missed & drawn)
-            centre, n = answers[rows].mean(axis=1), FEW if repeats > 1 else PERMUTATIONS
-            of = (centre, self.moved[rows], self.terms[rows], self.video[rows])
+            own, n = weights_of_places(answers[rows]), FEW if repeats > 1 else PERMUTATIONS
+            of = (own, self.moved[rows], self.terms[rows], self.video[rows])
             found.append(follow_order(*of, rng, permutations=n))
         return float(np.mean([of.contradicts for of in found])), float(np.mean([of.share for of in found]))
 
