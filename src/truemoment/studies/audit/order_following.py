@@ -40,7 +40,7 @@ from truemoment.base.records import Predictions, Queries, numbers_of
 from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.studies.audit.shuffled import SeesVideo
 
-CONTRADICTED, LEAST_SHARE = 0.01, 0.1
+CONTRADICTED, LEAST_SHARE = 0.003, 0.1
 """Maximum p value and minimum share b that together contradict that the method does not know the order."""
 
 PENALTY = 3.0
