@@ -95,7 +95,7 @@ def test_close_answers_agree_where_centres_do_not(share):
     is_long = rng.random((120, 1)) < 0.5
     other = np.where(rng.random((120, 1)) < share, is_long, rng.random((120, 1)) < 0.5)
     of_order, own = (weights_of_places(np.where(long, [0.1, 0.9], [0.4, 0.6])) for long in (is_long, other))
-    assert follow_order(own, of_order, np.zeros((120, 0)), video, rng, permutations=999).contradicts is (share > 0)
+    assert follow_order(own, of_order, np.zeros((120, 0)), video, rng, permutations=999).contradicts == (share > 0)
 
 
 class ReadsOthers:
