@@ -38,24 +38,24 @@ def test_the_share_is_that_by_which_answers_are_made(share, seed):
 
 
 def test_the_p_value_is_the_share_of_permutations():
-    # By hand: two videos of two queries, moves -1 and 1 in both. Of the 4 equally likely orders within videos one has
-    # as large a sum as the answers that follow, so p is near 1/4; and near 1 where they go against the moves.
+    # By hand: eight videos of two queries, moves -1 and 1 in each. One of the 256 equally likely orders in them has
+    # as large a sum as the answers that follow, so p is near 1/256; and near 1 where they go against the moves.
     video, moved = np.array([0, 0, 1, 1, 2]), np.array([[-1.0], [1.0], [-1.0], [1.0], [5.0]])
     assert follow_order(moved, moved, NO_TERMS[:5], video, np.random.default_rng(0), permutations=99) == (
         UNTESTED._replace(n_queries=4, n_videos=2)  # the fifth is alone, and four are too few
     )
-    video, moved = np.repeat(np.arange(3), 2), np.tile([-1.0, 1.0], 3)[:, None]
+    video, moved = np.repeat(np.arange(8), 2), np.tile([-1.0, 1.0], 8)[:, None]
     p, against = (
-        follow_order(sign * moved, moved, NO_TERMS[:6], video, np.random.default_rng(0), permutations=4000).p
+        follow_order(sign * moved, moved, NO_TERMS[:16], video, np.random.default_rng(0), permutations=4000).p
         for sign in (1, -1)
     )
-    assert p == pytest.approx(1 / 8, abs=0.02)
+    assert p == pytest.approx(1 / 256, abs=0.003)
     assert against == 1.0
 
 
 def test_answers_without_the_order_rarely_contradict():
-    # 150 sets of answers that do not depend on the moves: by the level, 1 in 400 has p <= 0.003, and at most 3 of 150 do
-    # with probability 0.9994 (binomial).
+    # 150 sets of answers that do not depend on the moves: by the level, 1 in 400 has p <= 0.003, and at most 3 of 150
+    # have it with probability 0.9994 (binomial).
     contradicted = 0
     for seed in range(150):
         rng, video, moved = drawn(seed, n_videos=20)
