@@ -72,6 +72,7 @@ def kinds(
         f"sees {SEES:.0%}, else network": np.where(sees, true, networks[0]),
         f"sees {SEES:.0%}, else another event": np.where(sees, true, true[event]),
         "sees all, spread 0.2": around(centre, length, rng, 0.2),
+        "sees all, spread 0.1": around(centre, length, rng, 0.1),
         "half way to the network": around((centre + networks[0].mean(axis=1)) / 2, 0.3 * length, rng, 0.1),
     }
     blind = {name: of[name] for name in ("action-aware", "sentence-neighbours", "random-chance", "uniform")}
