@@ -26,7 +26,7 @@ from truemoment.data.datasets import load_annotations
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit.declaration import PERMUTATIONS, moves_by_order
-from truemoment.studies.audit.order_following import follow_order, terms_beside
+from truemoment.studies.audit.order_following import follow_order, terms_beside, weights_of_places
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 PLACES = ("tacos/test", "activitynet-cd/test-ood", "activitynet-captions/val_2")
@@ -72,6 +72,7 @@ def kinds(
         f"sees {SEES:.0%}, else network": np.where(sees, true, networks[0]),
         f"sees {SEES:.0%}, else another event": np.where(sees, true, true[event]),
         "sees all, spread 0.2": around(centre, length, rng, 0.2),
+        "sees all, spread 0.1": around(centre, length, rng, 0.1),
         "half way to the network": around((centre + networks[0].mean(axis=1)) / 2, 0.3 * length, rng, 0.1),
     }
     blind = {name: of[name] for name in ("action-aware", "sentence-neighbours", "random-chance", "uniform")}
@@ -86,7 +87,7 @@ def kinds(
 
 
 class Tested(NamedTuple):
-    """What answers are tested with: true moments (Q, 2), moves by the order (Q,), terms (Q, Z), videos (Q,)."""
+    """What answers are tested with: true moments (Q, 2), changes by the order (Q, W), terms (Q, Z), videos (Q,)."""
 
     true: Floats
     moved: Floats
@@ -100,8 +101,8 @@ class Tested(NamedTuple):
         for _ in range(repeats):
             drawn = np.isin(self.video, rng.choice(n_videos, min(size, n_videos), replace=False))
             rows = np.flatnonzero(missed & drawn)
-            centre, n = answers[rows].mean(axis=1), FEW if repeats > 1 else PERMUTATIONS
-            of = (centre, self.moved[rows], self.terms[rows], self.video[rows])
+            own, n = weights_of_places(answers[rows]), FEW if repeats > 1 else PERMUTATIONS
+            of = (own, self.moved[rows], self.terms[rows], self.video[rows])
             found.append(follow_order(*of, rng, permutations=n))
         return float(np.mean([of.contradicts for of in found])), float(np.mean([of.share for of in found]))
 

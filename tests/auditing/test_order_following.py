@@ -15,6 +15,7 @@ from truemoment.studies.audit.order_following import (
     follow_order,
     in_other_orders,
     terms_beside,
+    weights_of_places,
 )
 
 NO_TERMS = np.zeros((40, 0))
@@ -22,60 +23,79 @@ NO_TERMS = np.zeros((40, 0))
 
 def drawn(seed, n_videos=10, n=4):
     rng = np.random.default_rng(seed)
-    return rng, np.repeat(np.arange(n_videos), n), rng.normal(size=n_videos * n)
+    return rng, np.repeat(np.arange(n_videos), n), rng.normal(size=(n_videos * n, 2))
 
 
 @given(share=st.floats(-2, 2), seed=st.integers(0, 99))
 def test_the_share_is_that_by_which_answers_are_made(share, seed):
-    # Centres are made as the formula says, with a constant of each video and no rest: b comes back.
+    # Answers are made as the formula says, with a constant of each video and no rest: b comes back.
     rng, video, moved = drawn(seed)
-    centre = share * moved + rng.normal(size=10)[video]
-    found = follow_order(centre, moved, NO_TERMS, video, rng, permutations=99)
+    answer = share * moved + rng.normal(size=(10, 2))[video]
+    found = follow_order(answer, moved, NO_TERMS, video, rng, permutations=99)
     assert found.share == pytest.approx(share, abs=1e-9)
     assert (found.n_queries, found.n_videos) == (40, 10)
     assert found.ci95 == pytest.approx((share, share), abs=1e-6)
 
 
 def test_the_p_value_is_the_share_of_permutations():
-    # By hand: two videos of two queries, moves -1 and 1 in both. Of the 4 equally likely orders within videos one has
-    # as large a sum as the answers that follow, so p is near 1/4; and near 1 where they go against the moves.
-    video, moved = np.array([0, 0, 1, 1, 2]), np.array([-1.0, 1.0, -1.0, 1.0, 5.0])
+    # By hand: eight videos of two queries, moves -1 and 1 in each. One of the 256 equally likely orders in them has
+    # as large a sum as the answers that follow, so p is near 1/256; and near 1 where they go against the moves.
+    video, moved = np.array([0, 0, 1, 1, 2]), np.array([[-1.0], [1.0], [-1.0], [1.0], [5.0]])
     assert follow_order(moved, moved, NO_TERMS[:5], video, np.random.default_rng(0), permutations=99) == (
         UNTESTED._replace(n_queries=4, n_videos=2)  # the fifth is alone, and four are too few
     )
-    video, moved = np.repeat(np.arange(3), 2), np.tile([-1.0, 1.0], 3)
+    video, moved = np.repeat(np.arange(8), 2), np.tile([-1.0, 1.0], 8)[:, None]
     p, against = (
-        follow_order(sign * moved, moved, NO_TERMS[:6], video, np.random.default_rng(0), permutations=4000).p
+        follow_order(sign * moved, moved, NO_TERMS[:16], video, np.random.default_rng(0), permutations=4000).p
         for sign in (1, -1)
     )
-    assert p == pytest.approx(1 / 8, abs=0.02)
+    assert p == pytest.approx(1 / 256, abs=0.003)
     assert against == 1.0
 
 
 def test_answers_without_the_order_rarely_contradict():
-    # 300 sets of answers that do not depend on the moves: by the level, 1 in 100 has p <= 0.01, and up to 9 of 300 are
-    # found with probability 0.99 (binomial).
+    # 150 sets of answers that do not depend on the moves: by the level, 1 in 400 has p <= 0.003, and at most 3 of 150
+    # have it with probability 0.9994 (binomial).
     contradicted = 0
-    for seed in range(300):
+    for seed in range(150):
         rng, video, moved = drawn(seed, n_videos=20)
         terms = rng.normal(size=(80, 5))
-        centre = terms @ rng.normal(size=5) + rng.normal(size=20)[video] + rng.normal(size=80)
-        contradicted += follow_order(centre, moved, terms, video, rng, permutations=200).contradicts
-    assert contradicted <= 9
+        answer = terms @ rng.normal(size=(5, 2)) + rng.normal(size=(20, 2))[video] + rng.normal(size=(80, 2))
+        contradicted += follow_order(answer, moved, terms, video, rng, permutations=399).contradicts
+    assert contradicted <= 3
 
 
 def test_terms_take_away_what_answers_owe_to_the_truth():
-    # Centres are where the moment is, which the order tells, too: without terms the answers seem to follow it.
-    rng, video, moved = drawn(1, n_videos=50)
-    true = np.clip(0.5 + 0.1 * moved, 0.1, 0.9)
-    centre = true + 0.01 * rng.normal(size=200)
+    # Answers are where the moment is, which the order tells, too: without terms the answers seem to follow it.
+    rng, video, _ = drawn(1, n_videos=50)
+    true = rng.uniform(0.1, 0.9, 200)
     true_norm = np.stack([true - 0.05, true + 0.05], axis=1)
+    answer = weights_of_places(np.clip(true_norm + 0.01 * rng.normal(size=(200, 1)), 0, 1))
+    moved = weights_of_places(np.clip(true_norm + 0.1 * rng.normal(size=(200, 1)), 0, 1))
     probability, cells = np.full((200, 2), 0.5), np.array([[0.0, 0.5], [0.5, 1.0]])
     terms = terms_beside(true_norm, probability, cells, np.tile([[0.0, 0.5]], (200, 1)), 0.5)
     assert terms.shape[0] == 200
-    bare = follow_order(10 * centre, moved, np.zeros((200, 0)), video, rng, permutations=200)
-    beside = follow_order(10 * centre, moved, terms, video, rng, permutations=200)
+    bare = follow_order(answer, moved, np.zeros((200, 0)), video, rng, permutations=999)
+    beside = follow_order(answer, moved, terms, video, rng, permutations=999)
     assert (bare.contradicts, beside.contradicts) == (True, False)
+
+
+@given(moment=st.tuples(st.floats(0, 1), st.floats(0, 1)))
+def test_weights_give_start_and_end_back(moment):
+    # Linear interpolation: weights sum to 1, and the mean of the places that they weigh is what they were made of.
+    weights = weights_of_places(np.array([moment]))[0].reshape(2, -1)
+    assert weights.sum(axis=1) == pytest.approx(1)
+    assert weights @ np.linspace(0, 1, weights.shape[1]) == pytest.approx(moment)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_close_answers_agree_where_centres_do_not(share):
+    # A long and a short moment around one centre: the order moves the answer from one to the other.
+    rng, video, _ = drawn(2, n_videos=30)
+    is_long = rng.random((120, 1)) < 0.5
+    other = np.where(rng.random((120, 1)) < share, is_long, rng.random((120, 1)) < 0.5)
+    of_order, own = (weights_of_places(np.where(long, [0.1, 0.9], [0.4, 0.6])) for long in (is_long, other))
+    assert follow_order(own, of_order, np.zeros((120, 0)), video, rng, permutations=999).contradicts == (share > 0)
 
 
 class ReadsOthers:

@@ -24,12 +24,20 @@ from truemoment.baselines.floors import NETWORK, FloorResult
 from truemoment.baselines.network_row import hit_of
 from truemoment.baselines.sentence_network import SentenceNetwork
 from truemoment.evaluation.evaluate import evaluate
-from truemoment.studies.audit.order_following import UNTESTED, OrderFollowing, follow_order, shuffled_rows, terms_beside
+from truemoment.studies.audit.order_following import (
+    STEPS,
+    UNTESTED,
+    OrderFollowing,
+    follow_order,
+    shuffled_rows,
+    terms_beside,
+    weights_of_places,
+)
 from truemoment.studies.audit.setup import ORIGINAL, AuditSetup
 from truemoment.studies.audit.shuffled import MAY_DIFFER, n_differing
 from truemoment.studies.evaluate.first_answers import first_answers
 
-MOST_VIDEOS, SHUFFLES, PERMUTATIONS = 1000, 4, 2000
+MOST_VIDEOS, SHUFFLES, PERMUTATIONS = 500, 4, 1000
 """Maximum number of videos in the test, number of orders in which floors answer, and of permutations of the test."""
 
 
@@ -111,8 +119,8 @@ def _following(
         _first_shares(answer, missed_queries),
         hit.iou,
     )
-    centre = _shares(first.start_s[row], first.end_s[row], missed_queries.duration_s).mean(axis=1)
-    return follow_order(centre, moved, terms, video[row], rng, permutations=PERMUTATIONS)
+    own = weights_of_places(_shares(first.start_s[row], first.end_s[row], missed_queries.duration_s))
+    return follow_order(own, moved, terms, video[row], rng, permutations=PERMUTATIONS)
 
 
 def _network_of(network: FloorResult, headline: int) -> SentenceNetwork | None:
@@ -123,17 +131,17 @@ def _network_of(network: FloorResult, headline: int) -> SentenceNetwork | None:
 
 
 def moves_by_order(context: Sequence[FloorResult], queries: Queries, headline: int, rng: np.random.Generator) -> Floats:
-    """Return the shift of the centres of the floors' answers by the order of the file, shares of the video, (Q,)."""
+    """Return how the order of the file changes the floors' answers, as weights of places, (Q, W)."""
     orders = [shuffled_rows(queries, rng) for _ in range(SHUFFLES)]
-    moved = np.zeros(len(queries))
+    moved = np.zeros((len(queries), 2 * (STEPS + 1)))
     for floor in context:
         if floor.floor is not None:
             grounder = floor.floor.fitted[0][headline]
-            centres = [
-                _first_shares(grounder.ground(queries.select(order), 1), queries).mean(axis=1)
+            own, *others = (
+                weights_of_places(_first_shares(grounder.ground(queries.select(order), 1), queries))
                 for order in (np.arange(len(queries)), *orders)
-            ]
-            moved += (centres[0] - np.mean(centres[1:], axis=0)) / len(context)
+            )
+            moved += (own - np.mean(others, axis=0)) / len(context)
     return moved
 
 

@@ -10,7 +10,7 @@ from truemoment.report.words import counted, low_to_high, number, p_value, perce
 from truemoment.studies.audit.checks.base import Check
 from truemoment.studies.audit.declaration import Declaration, differing_shares
 from truemoment.studies.audit.findings import AuditFinding
-from truemoment.studies.audit.order_following import CONTRADICTED, LEAST_SHARE
+from truemoment.studies.audit.order_following import CONTRADICTED, FEWEST, LEAST_SHARE
 from truemoment.studies.audit.results import Results
 
 NAME = "reads"
@@ -42,8 +42,8 @@ def look(results: Results) -> AuditFinding | None:
         f"its {following.n_queries:,} misses in {following.n_videos:,} videos follow the order of sentences with a "
         f"share of {number(following.share)} ({low_to_high(following.ci95, 2)}; floors that read the order: 1), "
         f"{p_value(following.p)}"
-        if following.n_queries
-        else "no video has two misses, so this cannot be tested"
+        if following.n_queries >= FEWEST
+        else f"videos with two misses have fewer than {FEWEST} in all, so this cannot be tested"
     )
     if shares:
         follows += f". {_model_sentence(shares)}"
@@ -86,7 +86,7 @@ def document(results: Results) -> dict[str, Any]:
     """Return the declaration and its tests."""
     declaration, shares = results.declaration, results.cached(_differing_shares)
     following = None if declaration is None or not declaration.context else declaration.following
-    why = "no video has two misses"
+    why = f"videos with two misses have fewer than {FEWEST} in all"
     entry = following and {
         "share": Measured(following.share, why, following.ci95),
         "p": following.p,
