@@ -29,7 +29,7 @@ def deliver(
     write_files(report, document, output, page)
     if output.quiet:
         report = replace(report, notes=(), signature="")
-    if not output.json_only and (shown := _shown(report, output, page)):
+    if not output.json_only and (shown := _lines_of(report, output, page)):
         click.echo("\n".join(shown))
     if (output.json_only or output.style is not None) and (closing := terminal.closing(report)):
         click.echo("\n".join(closing), err=True)
@@ -70,7 +70,7 @@ def write_files(
         write_json(output.json_path, document())
 
 
-def _shown(report: Report, output: Output, page: PageOutput | None) -> list[str]:
+def _lines_of(report: Report, output: Output, page: PageOutput | None) -> list[str]:
     """Return what standard output shows of a report."""
     from truemoment.report.render import brief
 

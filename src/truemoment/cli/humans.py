@@ -24,5 +24,5 @@ def command(request: HumansRequest, page: PageOutput, output: Output) -> None:
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.studies.humans.run import run
 
-    found = run(replace(request, progress=output.progress))
-    deliver(found.report(), found.document, output, page)
+    result = run(replace(request, progress=output.progress))
+    deliver(result.report(), result.document, output, page)

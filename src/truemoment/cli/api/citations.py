@@ -65,12 +65,12 @@ class Citations(Result):
         return f"References: {', '.join(paper.key for paper in self.papers)}"
 
 
-def cite(*of: str | os.PathLike[str] | Result) -> Citations:
+def cite(*names: str | os.PathLike[str] | Result) -> Citations:
     """Return the references of reports, or of measures, datasets, protocols and baselines by name.
 
     Parameters
     ----------
-    of
+    names
         Results, JSON files that TrueMoment wrote, or names such as ``"dR@1,IoU=0.5"`` and ``"charades-cd"``.
 
     Returns
@@ -90,17 +90,17 @@ def cite(*of: str | os.PathLike[str] | Result) -> Citations:
     >>> cite("dR@1,IoU=0.5", "charades-cd")
     References: truemoment, yuan2021closer, gao2017tall
     """
-    if not of:
+    if not names:
         raise UsageError("what is to be cited? give a report (JSON), or names of measures, datasets or protocols")
-    found = [Citation("tool", "TrueMoment", (TRUEMOMENT,))]
-    for one in of:
-        if isinstance(one, Result):
-            found += _of_document(as_json(one.document()))
-        elif isinstance(one, str) and (named := _named(one)):
-            found += named
+    citations = [Citation("tool", "TrueMoment", (TRUEMOMENT,))]
+    for name in names:
+        if isinstance(name, Result):
+            citations += _of_document(as_json(name.document()))
+        elif isinstance(name, str) and (named := _named(name)):
+            citations += named
         else:
-            found += _of_file(Path(one))
-    return Citations(list(dict.fromkeys(found)))
+            citations += _of_file(Path(name))
+    return Citations(list(dict.fromkeys(citations)))
 
 
 def _of_file(path: Path) -> list[Citation]:
@@ -115,10 +115,10 @@ def _of_file(path: Path) -> list[Citation]:
     schema = document.get("schema")
     if not isinstance(schema, str) or not schema.startswith("truemoment/"):
         raise InputError(f"got {schema!r}, expected a report that TrueMoment wrote", path=path, field="schema")
-    found = _of_document(document)
-    if not found:
+    citations = _of_document(document)
+    if not citations:
         raise InputError("names no measure, dataset, protocol or baseline, expected a report about some", path=path)
-    return found
+    return citations
 
 
 def _named(text: str) -> list[Citation]:
@@ -144,8 +144,8 @@ def _of_document(document: Mapping[str, Any]) -> list[Citation]:
         "baseline": lambda name: _baseline(name) if name in BASELINES else None,
     }
     cited = (make[kind](name) for kind, name in _names(document))
-    found = dict.fromkeys(of for of in cited if of is not None)
-    return sorted(found, key=lambda of: list(make).index(of.kind))
+    citations = dict.fromkeys(citation for citation in cited if citation is not None)
+    return sorted(citations, key=lambda citation: list(make).index(citation.kind))
 
 
 def _names(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

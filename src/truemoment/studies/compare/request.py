@@ -146,9 +146,9 @@ class CompareRequest(MappedData, Measuring, ReadingPredictions, Fitting, Testing
         if isinstance(given, list | tuple) and all(isinstance(file, str | os.PathLike) for file in given):
             object.__setattr__(self, "predictions", files_by_method([os.fspath(file) for file in given]))
         elif not isinstance(given, Mapping) or len(given) < 2:
-            found = f"{len(given)} method" if isinstance(given, Mapping) else type(given).__name__
+            given_kind = f"{len(given)} method" if isinstance(given, Mapping) else type(given).__name__
             raise UsageError(
-                f"predictions: got {found}, expected those of two methods or more by name, as in "
+                f"predictions: got {given_kind}, expected those of two methods or more by name, as in "
                 '{"ours": ..., "base": ...}'
             )
 

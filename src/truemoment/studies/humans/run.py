@@ -24,26 +24,26 @@ class HumansResult(Result):
 
     Parameters
     ----------
-    found
+    files
         Agreement, scores and conclusions.
     timelines
         Number of queries that the report draws.
     """
 
-    found: AnnotatedFiles
+    files: AnnotatedFiles
     timelines: int
 
     def report(self) -> Report:
         """Return the report for people."""
-        return reports.report(self.found, n_timelines=self.timelines)
+        return reports.report(self.files, n_timelines=self.timelines)
 
     def document(self) -> dict[str, Any]:
         """Return the document for programs, as ``truemoment humans --json`` writes it."""
-        return reports.document(self.found)
+        return reports.document(self.files)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each person or system, kind of references and measure."""
-        study = self.found.study
+        study = self.files.study
         people = [
             (performance.person, performance.rank or None, performance.reference, performance.scores)
             for performance in study.performances
@@ -61,8 +61,8 @@ class HumansResult(Result):
 
     def __repr__(self) -> str:
         """Return the data and the number of systems, in one line."""
-        scores = self.found.scores
-        systems = counted(len(self.found.study.systems), "system")
+        scores = self.files.scores
+        systems = counted(len(self.files.study.systems), "system")
         return f"Annotators of {scores.dataset}/{scores.split}: {counted(len(scores), 'query', 'queries')}, {systems}"
 
 
@@ -93,7 +93,7 @@ def run(request: HumansRequest) -> HumansResult:
     if file is not None and request.dataset is None and is_answers(file):
         answers = read_answers(file)
     annotations = request.reference()
-    found = study_files(
+    files = study_files(
         annotations,
         systems,
         official=request.official_references(request.source),
@@ -108,7 +108,7 @@ def run(request: HumansRequest) -> HumansResult:
         progress=request.progress,
         answers=answers,
     )
-    return HumansResult(found, request.timelines)
+    return HumansResult(files, request.timelines)
 
 
 humans = function_of(HumansRequest, run, "humans")

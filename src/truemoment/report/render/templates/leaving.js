@@ -116,16 +116,16 @@
 
   /* The lines that a text is broken into, each with its box. */
   function lines(node) {
-    const found = [], range = document.createRange();
+    const boxes = [], range = document.createRange();
     for (let at = 0; at < node.length; at++) {
       range.setStart(node, at);
       range.setEnd(node, at + 1);
-      const box = range.getBoundingClientRect(), last = found[found.length - 1];
+      const box = range.getBoundingClientRect(), last = boxes[boxes.length - 1];
       if (!box.width) continue;
       if (last && Math.abs(last.bottom - box.bottom) < 2) last.text += node.data[at];
-      else found.push({ text: node.data[at], left: box.left, bottom: box.bottom, height: box.height });
+      else boxes.push({ text: node.data[at], left: box.left, bottom: box.bottom, height: box.height });
     }
-    return found;
+    return boxes;
   }
 
   async function saveDrawing(figure, form) {
