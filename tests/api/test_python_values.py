@@ -192,7 +192,7 @@ def test_audit_takes_rows():
         ({"v#0": [(1, 2, 3, 4)]}, ROWS, InputError, "expected moments .start_s, end_s. or"),
         ({"v#0": "soon"}, ROWS, InputError, "expected moments"),
         (
-            [{"query_id": "v#0", "start": 1, "finish": 2}],
+            [{"query_id": "v#0", "start": 1, "till": 2}],
             ROWS,
             InputError,
             "predictions: field end_s: is missing: got query_id, start",

@@ -134,7 +134,7 @@ def test_a_constant_where_moments_were_moved_is_not_better_than_guessing(train, 
     method = Predictions.from_lists({q: [(50 * start, 50 * end, 1.0)] for q in moved.queries.query_id})
     verdict = finding(audited(moved, method, splits=Splits(train=train)), "better-than-guessing")
     assert verdict.holds is not True
-    assert " its answer on another video at R@1,IoU=0.5 " in verdict.verdict
+    assert " its own prediction for another video at R@1,IoU=0.5 " in verdict.verdict
 
 
 def test_without_a_training_split_only_floors_that_need_none_are_run(test, references_as_answers):

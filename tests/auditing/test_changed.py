@@ -165,15 +165,12 @@ def test_reports_tell_every_way(audit_of_seeing, seeing):
     assert told["unchanged"]["value"] == frozen.displacement.share_unchanged
     assert told["n_queries"] == seeing.annotations.n_queries
     (drawn,) = (one for one in report.report(audit_of_seeing).drawings if one.name == "changed")
-    axes = drawn.draw().axes[0]
-    names = [label.get_text() for label in axes.get_yticklabels()]
-    assert names == ["original", "segments shuffled", "played backwards", "frozen", "another video"]
-    widths = [bar.get_width() for bar in axes.patches]
+    assert [row.label for row in drawn.rows] == ["original", "segments shuffled", "played backwards", "frozen", "another video"]
     figures = [seeing.controls.changed[way] for way in CHANGES]
     expected = [
         100 * evaluate(seeing.annotations, of, seeing.measures, seeing.protocol).value("R@1,IoU=0.5") for of in figures
     ]
-    assert widths == pytest.approx(expected)
+    assert [row.marks[0].value for row in drawn.rows] == pytest.approx(expected)
 
 
 def test_without_a_model_nothing_is_told_of_changed_videos(seeing):
@@ -196,8 +193,8 @@ def test_a_caution_and_the_model_stand_in_every_report(seeing):
     assert "Simulated: &lt;b&gt;not&lt;/b&gt; real." in text
     assert "toy (runs/a), features made up" in text
     assert 'id="figure-changed"' in text
-    (table,) = re.findall(r"<table(?:(?!</table>).)*played backwards.*?</table>", text, re.DOTALL)
-    assert table.count("<tr") == 1 + 5  # headings, original and four ways
+    tables = re.findall(r"<table(?:(?!</table>).)*played backwards.*?</table>", text, re.DOTALL)
+    assert tables[0].count("<tr") == 1 + 5  # headings, original and four ways
     assert report.document(found)["caution"] == "Simulated: <b>not</b> real."
 
 

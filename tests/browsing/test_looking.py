@@ -414,7 +414,7 @@ def test_guests_see_predictions_and_write_no_note(tmp_path, looked):
             "none: no such file",
         ),
         (["browse", "x.jsonl", "--host", "192.0.2.1"], "--name: is missing"),
-        (["browse", "a=x.jsonl", "a=y.jsonl", "--annotations", "z"], "no such file"),
+        (["browse", "a=x.jsonl", "a=y.jsonl", "--annotations", "z"], "would both have the name 'a'"),
         (["search", "page"], "Missing argument 'VIDEO|INDEX'"),
         (["search", "page", "a door", "x.index"], "Got unexpected extra argument (x.index)"),
         (["search", "page", "x.index"], "x.index: no such video or index"),

@@ -211,7 +211,7 @@ def test_a_budget_ends_after_an_epoch_and_the_same_command_resumes(bench, made, 
 
 
 def test_what_is_left_is_reported_to_people(bench, tmp_path):
-    status, out, _ = bench("--budget-hours", 1e-9, out=tmp_path / "bench")
+    status, out, _ = bench("--budget-hours", 1e-9, "--full", out=tmp_path / "bench")
     assert status == 0
     assert "0 of 2 finished" in out
     text = " ".join(out.split())

@@ -41,7 +41,7 @@ def test_options_stand_under_headings(call):
         (["evaluate", "x", "--dataset", "charades-cd"], "charades-cd has train, val, test-iid, test-ood"),
         (["evaluate", "x", "--dataset", "charades-cd", "--split", "tst-ood"], "did you mean test-ood?"),
         (["protocols", "show", "moment_detr"], "did you mean moment-detr?"),
-        (["train", "tan2"], "did you mean tan2d?"),
+        (["train", "tan2", "--dataset", "charades-cd"], "did you mean tan2d?"),
         (["evaluate", "x", "--measures", "R1@0.7"], "did you mean R@1,IoU=0.7?"),
         (["evaluate", "x", "--measures", "AxIoU@10; mIOU"], "did you mean mIoU?"),
     ],

@@ -37,7 +37,7 @@ def study(call):
 @pytest.mark.usefixtures("three_runs")
 def test_is_told_and_written(call, tmp_path):
     status, out, err = call(
-        *("meta", "ambiguity", *WORDS, "--json", "found.json", "--figures", "figures", "--html", "page.html")
+        *("meta", "ambiguity", *WORDS, "--json", "found.json", "--figures", "figures", "--html", "page.html", "--full")
     )
     assert (status, err) == (0, "")
     studies = json.loads((tmp_path / "found.json").read_text())["studies"]

@@ -29,7 +29,7 @@ def mine(tmp_path):
 
 def test_each_system_is_a_file_that_says_how_it_was_made(call, mine, tmp_path):
     out = tmp_path / "systems"
-    status, said, err = call("meta", "population", "--annotations", mine, "--split", "test", "-o", out)
+    status, said, err = call("meta", "population", "--annotations", mine, "--split", "test", "-o", out, "--full")
     assert (status, err) == (0, "")
     names = [system.name for system in default_population()]
     assert {path.name for path in out.iterdir()} == {f"{name}.jsonl" for name in names}

@@ -167,7 +167,7 @@ def paragraphs(tmp_path_factory):
 def test_random_order_hides_that_of_the_file_and_both_report_what_it_predicts(call, paragraphs, tmp_path):
     sheets, parts = {}, {}
     for order in ("file", "random"):
-        words = ["resplit", "--annotations", paragraphs, "-o", tmp_path / order, "--order", order, *QUICK]
+        words = ["resplit", "--annotations", paragraphs, "-o", tmp_path / order, "--order", order, "--full", *QUICK]
         status, out, err = call(*words)
         assert (status, err) == (0, "")
         assert f"order:{order}|" in (tmp_path / order / "datasheet.md").read_text()
@@ -219,7 +219,7 @@ def test_other_verbs_take_the_folder(call, made, tmp_path):
     assert re.search(rf"^data +anew/test-ood: {part.n_queries} queries, {part.n_videos} videos$", out, re.MULTILINE)
     assert signed in out
     document = tmp_path / "audit.json"
-    quick = ["--resamples", "200", "--permutations", "99", "--measures", "R@1,IoU=0.5", "--json", document, "--quiet"]
+    quick = ["--resamples", "200", "--permutations", "99", "--measures", "R@1,IoU=0.5", "--json", document, "--quiet", "--full"]
     status, out, err = call("audit", answers, *of, *quick)
     assert status == 0, err
     assert "No video of test-ood is in train, val, test-iid" in " ".join(out.split())
@@ -675,7 +675,7 @@ def test_all_floors_are_measured_and_what_is_left_is_said(made, call, tmp_path):
     assert status == 0
     (ood,) = [of["left"][0] for of in document["guessing"] if of["split"] == "test-ood"]
     says = {"left": "Guessing still helps on test-ood: ", "not shown": "No floor is shown to be above Uniform"}
-    assert re.search(rf"^- {says[ood['shown']]}", out, re.MULTILINE)
+    assert re.search(rf"^{says[ood['shown']]}", out, re.MULTILINE)
     assert re.search(r"^R@1, IoU=0.5, % +test-iid +test-ood +test-ood minus Uniform$", out, re.MULTILINE)
     assert re.search(r"^Sentence network +\d", out, re.MULTILINE)
 

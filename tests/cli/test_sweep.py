@@ -215,7 +215,7 @@ def test_an_empty_cell_is_told_and_the_status_is_1(call, tmp_path):
     ]
     changes = [*SMALL, "train.epochs=3", "train.learning_rate=1.0e+30", "train.clip=0"]
     words += [word for change in changes for word in ("--set", change)]
-    status, out, err = call("sweep", "blind-tan", *words)
+    status, out, err = call("sweep", "blind-tan", *words, "--full")
     assert status == 1
     assert "blind-tan, query-prior 0, seed 0: " in err
     assert "not finite" in err

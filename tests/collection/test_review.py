@@ -203,7 +203,7 @@ def test_the_card_has_the_estimates(three, tmp_path, call):
     assert call("collect", "card", three)[1].count("Review by people: not reviewed.") == 1
     ann = write(tmp_path / "ann.jsonl", lines_of(three))
     ben = write(tmp_path / "ben.jsonl", lines_of(three, "ben", kind="dialogue"))
-    status, printed, _ = call("collect", "estimate", three, ann, ben, "--json", tmp_path / "found.json")
+    status, printed, _ = call("collect", "estimate", three, ann, ben, "--json", tmp_path / "found.json", "--full")
     assert status == 0
     assert "ann and ben" in printed
     document = json.loads((tmp_path / "found.json").read_text())

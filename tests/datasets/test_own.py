@@ -121,7 +121,11 @@ GOOD = line()
             line(moments=[[2, 5], [2, 5]], annotators=["a"]),
             "field annotators: got 1 names for 2 moments, expected as many",
         ),
-        (line(moments=[[2, 5, 0.5]]), "field moments[0]: expected a list of length 2"),
+        (
+            line(moments=[[2, 5, 0.5]]),
+            "field moments[0]: expected a list of length 2; a third number is a score: are predictions and "
+            "annotations swapped?",
+        ),
         (line(moments=[[2, "5"]]), "field moments[0][1]: got text, expected a number"),
         (line(moments=[2, 5]), "field moments[0]: got a whole number, expected a list"),
         (line(moments=None), "field moments: got null, expected a list"),

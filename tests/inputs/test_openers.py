@@ -26,7 +26,7 @@ NO_INPUT = {
     "web/annotating/store.py:connect": "the database of a study, which the command updates",
     "web/annotating/store.py:copy_database": "a temporary file, to be renamed",
     "web/annotating/store.py:create_database": "as before",
-    "web/annotating/video_seal.py:_key": "the user's own key",
+    "web/annotating/video_seal.py:_make_key": "the user's own key",
     "web/browsing/notes.py:opened": "a lock",
     "web/pages/media.py:open_media": "a video that a page shows: the study or index names it",
 }

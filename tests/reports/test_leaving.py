@@ -60,15 +60,15 @@ BLOCKS = (
 REPORT = Report(
     EVIL,
     (Section("one", EVIL, BLOCKS, EVIL), Section("two", EVIL, BLOCKS)),
-    EVIL,
-    ((EVIL, EVIL),),
-    Finding((EVIL,), title=EVIL),
-    KeyFigures((KeyFigure(EVIL, CELL, EVIL),)),
-    (EVIL,),
-    ((EVIL, EVIL),),
-    EVIL,
-    ((EVIL, EVIL),),
-    EVIL,
+    question=EVIL,
+    facts=((EVIL, EVIL),),
+    headline=Finding((EVIL,), title=EVIL),
+    key_figures=KeyFigures((KeyFigure(EVIL, CELL, EVIL),)),
+    notes=(EVIL,),
+    reading=((EVIL, EVIL),),
+    signature=EVIL,
+    hashes=((EVIL, EVIL),),
+    browse=EVIL,
 )
 
 

@@ -242,8 +242,9 @@ def test_axioms_are_told_and_are_no_column(systems):
     assert rows["AxIoU@5"] == ["holds", "holds"]
     assert rows["AxIoU@1"] == ["-", "holds"]
     assert found.answers[0].sentences[:2] == (
-        "AxIoU@5 and AxIoU@10: INV holds and MON holds.",
-        "AxIoU@1: INV does not apply and MON holds.",
+        "AxIoU@5 and AxIoU@10: redundant predictions change nothing (INV); every better prediction raises the figure "
+        "(MON).",
+        "AxIoU@1: one prediction only, so none is redundant (INV); every better prediction raises the figure (MON).",
     )
 
 

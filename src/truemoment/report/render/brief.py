@@ -20,8 +20,8 @@ LINES = 25
 _ANSWER, _ROWS, _FACTS = 9, 12, 2
 """Most lines of the answer, most rows of its table, and most facts."""
 
-_TABLE = 8
-"""Lines that a table gets, however many findings there are."""
+_TABLE, _NOTES = 8, 3
+"""Lines that a table gets, however many findings there are, and notes that get a line before further tables."""
 
 _NAMES: dict[Level, str] = {
     "serious": "serious finding",
@@ -79,7 +79,7 @@ def _short(report: Report, room: int, more: str) -> tuple[list[str], list[str], 
     """Return the answer, tables, and findings with the count of the rest, for so many lines with blanks between."""
     answer, findings = _answer(report), list(_findings(report))
     room -= _height(answer) + (4 if answer else 3)  # the blanks, and the count of the rest
-    n_worst = sum(level in LEVELS[:2] for level, _ in findings)
+    n_worst = sum(level in LEVELS[:2] for level, _ in findings) + min(len(report.notes), _NOTES)
     tables, n_shown = _tables(report, max(room - n_worst, _TABLE))
     shown = max(0, room - len(tables))
     left_out = Counter(level for level, _ in findings[shown:])

@@ -9,7 +9,7 @@ from truemoment.base.boundary.documents import document_head
 from truemoment.data.datasets.check import CheckReport
 from truemoment.data.language.paragraphs import OrderOfStarts, order_of_starts
 from truemoment.report.model import Block, Cell, Finding, Paragraph, Report, Section, Table
-from truemoment.report.words import listed
+from truemoment.report.words import counted, listed
 from truemoment.studies.bias.report_order import STARTS_CAPTION, STARTS_HEADINGS, starts_cells, starts_document
 
 SCHEMA = "truemoment/dataset-check/1"
@@ -45,7 +45,9 @@ def report(check: CheckReport) -> Report:
     ]
     order = Section("order", "Order of sentences", tuple(_order_blocks(_orders(check))))
     sections = (Section("findings", "Findings", tuple(blocks)), order, *problems(check).sections)
-    return Report(title=f"Check of {check.dataset}", facts=tuple(facts), sections=sections)
+    unexpected = counted(len(check.unexpected), "difference") if check.unexpected else "nothing unexpected"
+    answer = (Paragraph(f"As published and recorded: {unexpected}."),)
+    return Report(title=f"Check of {check.dataset}", facts=tuple(facts), sections=sections, answer=answer)
 
 
 def _orders(check: CheckReport) -> dict[str, OrderOfStarts]:
