@@ -165,7 +165,13 @@ def test_reports_tell_every_way(audit_of_seeing, seeing):
     assert told["unchanged"]["value"] == frozen.displacement.share_unchanged
     assert told["n_queries"] == seeing.annotations.n_queries
     (drawn,) = (one for one in report.report(audit_of_seeing).drawings if one.name == "changed")
-    assert [row.label for row in drawn.rows] == ["original", "segments shuffled", "played backwards", "frozen", "another video"]
+    assert [row.label for row in drawn.rows] == [
+        "original",
+        "segments shuffled",
+        "played backwards",
+        "frozen",
+        "another video",
+    ]
     figures = [seeing.controls.changed[way] for way in CHANGES]
     expected = [
         100 * evaluate(seeing.annotations, of, seeing.measures, seeing.protocol).value("R@1,IoU=0.5") for of in figures

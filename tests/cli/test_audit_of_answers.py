@@ -181,7 +181,9 @@ def test_the_page_shows_it_escaped(written):
 
 def test_the_terminal_says_it(call, files):
     text_only = files / "guessing-test-ood.jsonl"
-    status, out, err = call(*arguments(files, "--text-only", text_only, "--gate", "unread-share<0.1; text-only"))
+    status, out, err = call(
+        *arguments(files, "--text-only", text_only, "--gate", "unread-share<0.1; text-only", "--full")
+    )
     assert status == 1
     flat = " ".join(out.split())
     assert "40 more queries without a moment, used only for abstention" in flat

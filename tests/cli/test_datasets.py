@@ -119,7 +119,7 @@ class TestCheck:
         assert "nothing unexpected" in out
 
     def test_a_dataset_that_differs(self, call, small_tacos):
-        status, out, err = call("datasets", "check", "tacos", "--data-dir", small_tacos)
+        status, out, err = call("datasets", "check", "tacos", "--data-dir", small_tacos, "--full")
         assert status == 1
         assert re.search("^val +1 queries, 1 videos$", out, re.MULTILINE)
         lines = [" ".join(part.split()) for part in re.split("^(?:serious|warning) +", out, flags=re.MULTILINE)]

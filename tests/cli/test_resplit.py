@@ -219,7 +219,18 @@ def test_other_verbs_take_the_folder(call, made, tmp_path):
     assert re.search(rf"^data +anew/test-ood: {part.n_queries} queries, {part.n_videos} videos$", out, re.MULTILINE)
     assert signed in out
     document = tmp_path / "audit.json"
-    quick = ["--resamples", "200", "--permutations", "99", "--measures", "R@1,IoU=0.5", "--json", document, "--quiet", "--full"]
+    quick = [
+        "--resamples",
+        "200",
+        "--permutations",
+        "99",
+        "--measures",
+        "R@1,IoU=0.5",
+        "--json",
+        document,
+        "--quiet",
+        "--full",
+    ]
     status, out, err = call("audit", answers, *of, *quick)
     assert status == 0, err
     assert "No video of test-ood is in train, val, test-iid" in " ".join(out.split())
@@ -244,9 +255,11 @@ def test_datasets_describe_and_check_it(call, root, monkeypatch):
         monkeypatch.chdir(root / "anew" if name == "." else root)
         status, out, _ = call("datasets", "check", name)
         assert status == 0
-        assert out.endswith("as published and recorded: nothing unexpected\n")
-        assert re.match(
-            rf"dataset +{re.escape(str(name))}\ntrain +{sheet['splits']['train']['n_queries']} queries", out
+        assert out.startswith("As published and recorded: nothing unexpected.\n")
+        assert re.search(
+            rf"^dataset +{re.escape(str(name))}\ntrain +{sheet['splits']['train']['n_queries']} queries",
+            out,
+            re.MULTILINE,
         )
     sheet["splits"]["val"]["n_queries"] += 1
     (root / "anew" / "datasheet.json").write_text(json.dumps(sheet))

@@ -129,7 +129,9 @@ def test_a_test_split_chooses_only_by_force_and_every_result_says_so(call, fails
     status, out, err = call("evaluate", preds, *own)
     assert status == 0
     assert "by force" in out + err
-    status, out, err = call("audit", preds, *own, "--resamples", "200", "--measures", "R@1,IoU=0.5", "--quiet")
+    status, out, err = call(
+        "audit", preds, *own, "--resamples", "200", "--measures", "R@1,IoU=0.5", "--quiet", "--full"
+    )
     assert "by force" in out + err
 
 

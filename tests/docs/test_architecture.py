@@ -64,7 +64,9 @@ def test_a_format_a_measure_and_a_protocol(run):
 
 
 def test_a_floor_and_a_check(run):
-    found = run("truemoment", "audit", "mine.jsonl", "--annotations", str(EXAMPLES), "--measures", "R@1,IoU=0.5", "--full")
+    found = run(
+        "truemoment", "audit", "mine.jsonl", "--annotations", str(EXAMPLES), "--measures", "R@1,IoU=0.5", "--full"
+    )
     assert re.search(r"^Last tenth +\d", found, re.MULTILINE)
     assert "The earliest answer starts at 0.0 s." in found
 

@@ -155,7 +155,7 @@ def test_a_study_of_measures_ends_before_any_verdict(files):
 
 def test_a_leaderboard_reads_the_axis_of_a_system(files, capfd):
     """The board is refused without the axis; with it, the frames are the references."""
-    own, frames = files
+    own, _ = files
     board = own.parent / "leaderboard.yaml"
     systems = [f"  - {{name: {name}, files: frames.csv, sees_video: false%s}}\n" for name in "ab"]
     head = "title: t\nannotations: own.jsonl\nfit_split: none\nmeasures: mIoU\nsystems:\n"

@@ -258,7 +258,9 @@ def test_the_command_line(copy, capsys):
     assert run(["reproduce", "mad-3", "--data-dir", str(copy), "--repeats", "2", "--json", "-", "--quiet"]) == 0
     figures = json.loads(capsys.readouterr().out)["tables"][0]["figures"]
     assert {figure["status"] for figure in figures} == {"informational", "published, unchecked"}
-    assert run(["reproduce", "mad-3", "--data-dir", str(taken_for_mad(copy)), "--repeats", "2", "--quiet", "--full"]) == 1
+    assert (
+        run(["reproduce", "mad-3", "--data-dir", str(taken_for_mad(copy)), "--repeats", "2", "--quiet", "--full"]) == 1
+    )
     assert "OUTSIDE" in capsys.readouterr().out
 
 

@@ -78,9 +78,9 @@ def report(result: TrainingResult) -> Report:
     return Report(
         title=f"Training of {model}",
         facts=(
+            *((("caution", result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
             ("model", f"{model}, {result.n_parameters:,} parameters"),
             ("epoch", f"{selected} ({points(best.val[measure], 2)} on {result.run.val.split})"),
-            *((("caution", result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
         ),
         sections=(
             Section("tests", "Test splits", (table,) if result.tests else ()),
