@@ -157,6 +157,24 @@ def test_each_frame_around_each_minute_of_a_day(rate, mark):
     assert code.label(code.day - 1) == f"23:59:59{mark}{round(rate) - 1:02d}"
 
 
+# Right values of public reports: repository, issue.
+REPORTED = [
+    ("30000/1001", "01:00:00:00", 2103, "01:01:10:03"),  # IgorRidanovic/smpte 1
+    ("30000/1001", "00:00:00:00", 107_957, "00:59:58:17"),  # AcademySoftwareFoundation/OpenTimelineIO 476
+    ("30000/1001", "00:00:00;00", 107_957, "01:00:02;05"),
+    ("30000/1001", "00:00:00:00", 18_000, "00:10:00:00"),  # eoyilmaz/timecode 34
+    ("30000/1001", "00:00:59;29", 1, "00:01:00;02"),  # reidransom/timecode.js 4 and 12
+    ("24000/1001", "00:00:00:00", 2_071_872, "23:58:48:00"),  # eoyilmaz/timecode pull request 2: counted to 24
+    ("24000/1001", "10:00:00:06", 1, "10:00:00:07"),  # CrystalComputerCorp/smpte-timecode 36
+    ("60000/1001", "00:00:00:00", 461_734, "02:08:15:34"),  # CrystalComputerCorp/smpte-timecode 42: no mark ";"
+]
+
+
+@pytest.mark.parametrize(("rate", "start", "frame", "label"), REPORTED)
+def test_labels_of_public_reports(rate, start, frame, label):
+    assert read_time_code(start, Fraction(rate)).label(frame) == label
+
+
 def test_the_label_of_the_same_frame_in_both_conventions():
     # 27 s and 29 frames after 01:00:00:00 (non-drop): frame 3627 * 30 + 29.
     rate = Fraction(30000, 1001)
@@ -198,7 +216,7 @@ def written(path, rate, **metadata):
     av = pytest.importorskip("av")
     with av.open(str(path), "w") as container:
         container.metadata.update(metadata)
-        stream = container.add_stream("mpeg4", rate=rate)
+        stream = container.add_stream("mpeg2video" if path.suffix == ".mxf" else "mpeg4", rate=rate)
         stream.width = stream.height = 32
         for _ in range(12):
             picture = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8), format="rgb24")
@@ -207,7 +225,7 @@ def written(path, rate, **metadata):
     return path
 
 
-@pytest.mark.parametrize("name", ["film.mov", "film.mp4", "film.mkv", "film.avi"])
+@pytest.mark.parametrize("name", ["film.mov", "film.mp4", "film.mkv", "film.avi", "film.mxf"])
 @pytest.mark.parametrize(("start", "first"), [("01:00:00:00", 108_000), ("01:00:00;00", 107_892)])
 def test_the_time_code_of_a_file(tmp_path, name, start, first):
     rate = Fraction(30000, 1001)
@@ -222,7 +240,19 @@ def test_a_file_without_a_time_code_has_that_of_its_rate(tmp_path):
     assert film_of("film", written(tmp_path / "film.mkv", 12)).time_code == time_code_of(Fraction(12))
 
 
-def test_a_file_that_states_what_its_rate_cannot_have(tmp_path):
-    # A drop-frame mark at 25 frames a second, as some files have it, is read as a colon.
-    path = written(tmp_path / "film.mkv", 25, timecode="01:00:00;00")
-    assert film_of("film", path).time_code.label(0) == "01:00:00:00"
+def marked_drop_frame(path):
+    """Set the drop-frame flag of the time code track of a QuickTime file: the lowest bit of its flags."""
+    data = bytearray(path.read_bytes())
+    entry = next(match.start() for match in re.finditer(b"tmcd\0{6}", data))
+    data[entry + 19] |= 1  # name, 6 bytes, reference, 4 bytes, and 4 bytes of flags
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(("rate", "start"), [(24, "19:38:00:00"), (30, "14:09:42:00"), (25, "01:00:00:00")])
+def test_a_drop_frame_flag_at_a_rate_that_cannot_have_it(tmp_path, rate, start):
+    # Final Cut Camera sets it at 24 and 30 (barefootford/buttercut, pull request 141): the number of the frame counts.
+    path = marked_drop_frame(written(tmp_path / "film.mov", rate, timecode=start))
+    assert film_of("film", path).time_code.label(0) == start
+    text = written(tmp_path / "film.mkv", rate, timecode=start[:-3] + ";00")  # a label alone
+    assert film_of("film", text).time_code.label(0) == start

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from truemoment.base.boundary.text import one_line
 from truemoment.base.errors import UsageError
 from truemoment.searching.exporting.moments import ExportedFilm, ExportedMoment, only_time_code
-from truemoment.searching.exporting.timelines import reels_of, title_of, url_of
+from truemoment.searching.exporting.timelines import reels_of, title_of
 
 MOST_BASE = 99
 """Frames a second of labels with two digits."""
@@ -14,6 +15,9 @@ MOST_BASE = 99
 
 def edl_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> str:
     """Return a CMX 3600 edit list; the line FCM states whether its time codes drop frames.
+
+    Programs relink by FROM CLIP NAME, the name of the file. Premiere loses it where a comment FROM CLIP or FROM FILE
+    follows (OpenTimelineIO, issue 1178), so paths are in comments of the reels.
 
     Raises
     ------
@@ -44,9 +48,8 @@ def edl_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> 
         )
         lines += [
             f"{rank:03d}  {reels[moment.film]:<8} V     C        {' '.join(times)}",
-            f"* FROM CLIP NAME: {rank} {moment.name}",
-            f"* FROM CLIP: {url_of(moment.film, names_only=names_only)}",
-            f"* LOC: {source.label(moment.first)} RED     {moment.name}",
+            f"* FROM CLIP NAME: {one_line(moment.film.path.name)}",
+            f"* LOC: {source.label(moment.first)} RED     {rank} {moment.name}",
         ]
         at += moment.n_frames
     lines += [f"* REEL {reel}: {_file_name(film, names_only)}" for film, reel in reels.items()]

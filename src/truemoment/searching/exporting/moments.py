@@ -9,10 +9,10 @@ from pathlib import Path
 
 from truemoment.base.boundary.text import one_line
 from truemoment.base.errors import UsageError
-from truemoment.media.video.frames import opened
 from truemoment.media.video.stamps import FrameTable, frame_table
 from truemoment.searching.exporting.rates import constant_rate
-from truemoment.searching.exporting.timecodes import TimeCode, can_drop, read_time_code, time_code_of
+from truemoment.searching.exporting.stated import stated_time_code
+from truemoment.searching.exporting.timecodes import TimeCode, read_time_code, time_code_of
 from truemoment.searching.pictures import SearchResult
 
 NAME_LENGTH = 200
@@ -97,20 +97,7 @@ def film_of(
         return ExportedFilm(video_id, path, table, None)
     if time_code is not None:
         return ExportedFilm(video_id, path, table, rate, read_time_code(time_code, rate))
-    return ExportedFilm(video_id, path, table, rate, _own_time_code(path, rate))
-
-
-def _own_time_code(path: Path, rate: Fraction) -> TimeCode | None:
-    """Return the time code that a file states, with drop-frame labels if it states them; else that of the rate."""
-    with opened(path) as (container, stream):
-        stated = {key.lower(): text for key, text in (*container.metadata.items(), *stream.metadata.items())}
-    text = stated.get("timecode")
-    if text is None:
-        return time_code_of(rate)
-    try:
-        return read_time_code(text if can_drop(rate) else text.replace(";", ":"), rate)
-    except UsageError:
-        return time_code_of(rate)
+    return ExportedFilm(video_id, path, table, rate, stated_time_code(path, rate))
 
 
 def moments_of(sentence: str, results: Sequence[SearchResult], time_code: str | None = None) -> list[ExportedMoment]:
