@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.collection.soundtracks import duration_of
 from truemoment.media.audio.reading import _PlacedBlock, sound_of
 from truemoment.media.audio.recording import record
 from truemoment.media.audio.sources import Source, parse_source
@@ -133,3 +134,66 @@ def test_a_truncated_file_is_refused(tmp_path):
     (tmp_path / "a.wav").write_bytes(data[: len(data) // 2])
     with pytest.raises(InputError, match=r"truncated\?|expected at least 60 s"):
         record(Source(tmp_path / "a.wav"))
+
+
+def write_streamed(path, container_name, codec, samples, **options):
+    """Write sound without going back in the file, so that its head can state no length; loud and quiet by turns."""
+    with av.open(str(path), "w", format=container_name, options=options) as container:
+        stream = container.add_stream(codec, rate=44_100, layout="mono", options={"strict": "-2"})
+        if codec == "libmp3lame":
+            stream.codec_context.options = {"compression_level": "9"}
+            stream.codec_context.qscale = True
+            stream.codec_context.global_quality = 4 * 118
+        for low in range(0, len(samples), 1152):
+            part = np.ascontiguousarray(samples[None, low : low + 1152])
+            frame = av.AudioFrame.from_ndarray(part, "fltp", "mono")
+            frame.sample_rate, frame.time_base, frame.pts = 44_100, Fraction(1, 44_100), low
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
+
+
+@pytest.fixture(scope="module")
+def uneven():
+    """70 s at 44.1 kHz: the first 20 s are noise, then almost silence, so that a bit rate of the start misleads."""
+    sound = noise(70, rate_hz=44_100)
+    sound[20 * 44_100 :] *= 0.001
+    return sound
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        ("vbr.mp3", "mp3", "libmp3lame", {"write_xing": "0"}),
+        ("raw.aac", "adts", "aac", {}),
+        ("live.mka", "matroska", "libmp3lame", {"live": "1"}),
+    ],
+    ids=lambda file: file[0],
+)
+def test_a_length_that_is_estimated_from_a_bit_rate_is_no_statement(tmp_path, uneven, file):
+    name, container_name, codec, options = file
+    path = write_streamed(tmp_path / name, container_name, codec, uneven, **options)
+    found, _ = whole(path)
+    assert len(found) / RATE_HZ == pytest.approx(70, abs=0.1)
+    assert duration_of(Source(path)) == pytest.approx(70, abs=0.1)
+
+
+def test_an_mp3_that_states_its_frames_is_truncated(tmp_path, uneven):
+    path = write_streamed(tmp_path / "a.mp3", "mp3", "libmp3lame", uneven)
+    data = path.read_bytes()
+    picture = b"ID3\x04\x00\x00\x00\x04\x00\x00" + bytes(1 << 16)  # a tag of 64 KiB before the sound
+    for before in (b"", picture):
+        path.write_bytes(before + data[: len(data) // 3])
+        with pytest.raises(InputError, match=r"of the 70\.\d s that it states: truncated\?"):
+            whole(path)
+
+
+KINDS = [("a.wv", "wv", "wavpack"), ("a.tta", "tta", "tta"), ("a.au", "au", "pcm_s16be")]
+
+
+@pytest.mark.parametrize(("name", "container_name", "codec"), KINDS)
+def test_kinds_of_sound(tmp_path, name, container_name, codec):
+    found, _ = whole(write_streamed(tmp_path / name, container_name, codec, noise(2, rate_hz=44_100)))
+    want = noise(2, rate_hz=44_100)
+    assert len(found) / RATE_HZ == pytest.approx(2, abs=0.05)
+    assert found.std() == pytest.approx(want.std(), rel=0.1)

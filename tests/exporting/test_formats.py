@@ -18,13 +18,13 @@ from truemoment.base.errors import UsageError
 from truemoment.media.video.stamps import FrameTable
 from truemoment.searching.exporting.formats import ENDINGS, TIMELINES, check_ending, export_text
 from truemoment.searching.exporting.moments import ExportedFilm, ExportedMoment
-from truemoment.searching.exporting.rates import RATES, constant_rate, frames_of_time_code
+from truemoment.searching.exporting.rates import RATES, constant_rate
+from truemoment.searching.exporting.timecodes import TimeCode, time_code_of
 
 otio = pytest.importorskip("opentimelineio")
 pysubs2 = pytest.importorskip("pysubs2")
 
-# Specification of the pages, section 15: these rates, and sentences with what each format could mistake for its own.
-ASKED = [Fraction(rate) for rate in ("24000/1001", "24", "25", "30000/1001", "50", "60000/1001")]
+# Sentences with what each format could mistake for its own (specification of the pages, section 15).
 HOSTILE = 'a "door"\n\n2 --> 3 ]]> </note> =cmd|calc & <b>\x1b[31m FROM CLIP NAME: x\r\nM2 {\\an8} باب ' + "w" * 300
 
 
@@ -35,8 +35,8 @@ def table(rate, n_frames, tick=None):
     return FrameTable(tick, starts, round(n_frames / rate / tick))
 
 
-def film(rate=Fraction(25), name="film one.mp4", n_frames=5000, first_frame=0):
-    return ExportedFilm(name, Path("/films") / name, table(rate, n_frames), rate, first_frame)
+def film(rate=Fraction(25), name="film one.mp4", n_frames=5000, time_code=None):
+    return ExportedFilm(name, Path("/films") / name, table(rate, n_frames), rate, time_code or time_code_of(rate))
 
 
 def some(of, sentence="a door opens"):
@@ -52,63 +52,14 @@ def test_the_rate_of_a_table(rate, tick):
 def test_an_odd_and_a_variable_rate():
     assert constant_rate(FrameTable(Fraction(1, 700), np.arange(0, 500, 10), 500)) == 70
     assert constant_rate(FrameTable(Fraction(1, 1000), np.array([0, 40, 70, 200]), 240)) is None
+    assert constant_rate(FrameTable(Fraction(1, 1000), np.array([0, 40, 120, 160]), 200)) is None  # one was dropped
 
 
-# Drop-frame counting: SMPTE 12M; 01:00:00;00 at 29.97 is frame 107,892, and no time code ends in ;00 or ;01 of a minute
-# that is not a tenth one.
-@pytest.mark.parametrize(
-    ("text", "rate", "frames"),
-    [
-        ("01:00:00:00", Fraction(25), 90_000),
-        ("01:00:00;00", Fraction(30000, 1001), 107_892),
-        ("00:10:00;00", Fraction(30000, 1001), 17_982),
-        ("00:00:01:00", Fraction(24000, 1001), 24),
-        ("01:00:00;00", Fraction(60000, 1001), 215_784),
-    ],
-)
-def test_time_codes(text, rate, frames):
-    assert frames_of_time_code(text, rate) == frames
-
-
-@pytest.mark.parametrize("text", ["1:00", "00:00:00:25", "00:61:00:00", "now"])
-def test_what_is_no_time_code(text):
-    with pytest.raises(UsageError, match=r"expected hours, minutes, seconds and frames below 25"):
-        frames_of_time_code(text, Fraction(25))
-
-
-@pytest.mark.parametrize("rate", ASKED, ids=str)
-@pytest.mark.parametrize(("ending", "adapter"), [(".otio", "otio_json"), (".edl", "cmx_3600"), (".xml", "fcp_xml")])
-def test_timelines_read_back(rate, ending, adapter):
-    moments = some(film(rate), HOSTILE)
-    text = export_text(moments, ending)
-    options = {"rate": float(rate)} if adapter == "cmx_3600" else {}
-    back = otio.adapters.read_from_string(text, adapter, **options)
-    timeline = back if isinstance(back, otio.schema.Timeline) else back[0]
-    clips = list(timeline.tracks[0])
-    found = [(clip.source_range.start_time, clip.source_range.duration) for clip in clips]
-    frames = [(start.rescaled_to(float(rate)), length.rescaled_to(float(rate))) for start, length in found]
-    assert [(round(start.value), round(length.value)) for start, length in frames] == [
-        (moment.first, moment.n_frames) for moment in moments
-    ]
-
-
-@pytest.mark.parametrize("rate", ASKED, ids=str)
-def test_final_cut_pro_reads_whole_frames(rate):
-    moments = some(film(rate, first_frame=90_000), HOSTILE)
-    root = ET.fromstring(export_text(moments, ".fcpxml").partition("<!DOCTYPE fcpxml>")[2])  # noqa: S314 - our own text
-    assert root.find("resources/format").get("frameDuration") == f"{rate.denominator}/{rate.numerator}s"
-    clips = root.findall(".//asset-clip")
-
-    def frames(time):
-        exact = Fraction(time.removesuffix("s")) * rate
-        assert exact.denominator == 1
-        return int(exact)
-
-    assert [(frames(of.get("start")) - 90_000, frames(of.get("duration"))) for of in clips] == [
-        (moment.first, moment.n_frames) for moment in moments
-    ]
-    assert [frames(of.get("offset")) for of in clips] == [0, 50, 51]
-    assert "=cmd|calc & <b>" in clips[0].find("note").text
+@pytest.mark.parametrize("rate", ["30000/1001", "24000/1001", "12"])
+def test_the_rate_of_a_clock_of_milliseconds_in_finer_ticks(rate):
+    # Matroska: the frame table divides a millisecond into ten ticks.
+    starts = 10 * np.round(np.arange(300) * float(1000 / Fraction(rate))).astype(int)
+    assert constant_rate(FrameTable(Fraction(1, 10_000), 7 + starts, int(starts[-1]) + 400)) == Fraction(rate)
 
 
 def test_subtitles_read_back():
@@ -134,9 +85,12 @@ def test_tables():
     assert json.loads(export_text(some(film(), HOSTILE), ".json"))[0]["sentence"] == HOSTILE
 
 
+SHORT = film(n_frames=25)
+
+
 @given(st.text(max_size=60))
 def test_no_sentence_forges_an_event(sentence):
-    moments = [ExportedMoment(film(), 0, 24, sentence, 1.0)]
+    moments = [ExportedMoment(SHORT, 0, 24, sentence, 1.0)]
     edl = export_text(moments, ".edl")
     assert sum(line[:3].isdigit() for line in edl.splitlines()) == 1
     assert export_text(moments, ".vtt").count("-->") == 1
@@ -166,8 +120,8 @@ def test_a_variable_rate_and_two_rates_are_refused(ending):
 
 @pytest.mark.parametrize("ending", [".edl", ".xml"])
 def test_a_rate_without_time_codes_is_refused(ending):
-    with pytest.raises(UsageError, match=r"film one.mp4 has 12 frames per second, a rate without time codes"):
-        export_text(some(film(Fraction(12))), ending)
+    with pytest.raises(UsageError, match=r"film one.mp4 has 25/2 frames per second, a rate without time codes"):
+        export_text(some(film(Fraction(25, 2))), ending)
 
 
 def test_otio_holds_a_variable_rate():
@@ -191,30 +145,14 @@ def test_subtitles_of_two_films_and_unknown_endings():
         check_ending(Path("found.aaf"))
 
 
-LONG = "she walks " * 1000 + HOSTILE
-
-
-@pytest.mark.parametrize("rate", [Fraction(24000, 1001), Fraction(60000, 1001)], ids=str)
-@pytest.mark.parametrize(("ending", "adapter"), [(".otio", "otio_json"), (".edl", "cmx_3600"), (".xml", "fcp_xml")])
-def test_the_last_frames_of_30_hours_and_10_000_characters_read_back(rate, ending, adapter):
-    # A time code begins again after 24 hours, so a film of 30 hours fits into the two formats that count frames.
-    hours = 23 if ending == ".edl" else 30
-    n_frames = int(hours * 3600 * rate)
-    table = FrameTable(
-        1 / Fraction(rate.numerator), rate.denominator * np.arange(n_frames), rate.denominator * n_frames
-    )
-    of = ExportedFilm("film", Path("/films/film.mp4"), table, rate)
-    text = export_text([ExportedMoment(of, n_frames - 50, n_frames - 1, LONG, 0.5)], ending)
-    back = otio.adapters.read_from_string(text, adapter, **({"rate": float(rate)} if adapter == "cmx_3600" else {}))
-    span = next(iter((back if isinstance(back, otio.schema.Timeline) else back[0]).tracks[0])).source_range
-    start, length = (time.rescaled_to(float(rate)).value for time in (span.start_time, span.duration))
-    assert (round(start), round(length)) == (n_frames - 50, 50)
-
-
 def test_a_time_code_that_begins_again_is_refused():
     n_frames = 30 * 3600 * 25
     of = ExportedFilm(
-        "film", Path("film.mp4"), FrameTable(Fraction(1, 25), np.arange(n_frames), n_frames), Fraction(25)
+        "film",
+        Path("film.mp4"),
+        FrameTable(Fraction(1, 25), np.arange(n_frames), n_frames),
+        Fraction(25),
+        TimeCode(25, False),
     )
     with pytest.raises(UsageError, match=r"film.mp4 ends after 24 hours, where time codes begin again; expected .otio"):
         export_text([ExportedMoment(of, n_frames - 50, n_frames - 1, "x")], ".edl")

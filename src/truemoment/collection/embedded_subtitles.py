@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from truemoment.base.errors import InputError
-from truemoment.media.video.frames import error_in_words, opened_container, read_errors
+from truemoment.media.video.containers import opened_container
+from truemoment.media.video.frames import error_in_words, read_errors
 
 _FIELDS_BEFORE_TEXT = 8
 """Commas before the text of a line of ASS as FFmpeg decodes it."""

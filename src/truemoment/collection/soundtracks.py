@@ -15,10 +15,11 @@ from truemoment.media.audio.alignment import Alignment, Piece, Side, Unmatched, 
 from truemoment.media.audio.checking import PaperSettings
 from truemoment.media.audio.difference import find_narrator
 from truemoment.media.audio.rates import RATES
-from truemoment.media.audio.reading import RATE_HZ
+from truemoment.media.audio.reading import RATE_HZ, sound_of, stated_end_s
 from truemoment.media.audio.recording import Recording, side_of
-from truemoment.media.audio.sources import SOUND_CONTAINERS, Source, reading_sound
-from truemoment.media.video.frames import has_decoder, opened_container, outline_of
+from truemoment.media.audio.sources import SOUND_CONTAINERS, Source, chosen_stream, reading_sound
+from truemoment.media.video.containers import opened_container
+from truemoment.media.video.frames import has_decoder, outline_of
 
 
 class NarratorRuns(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,12 +50,16 @@ def duration_of(film: Source) -> float:
     """Return the duration of a film: that of its pictures, or of its sound where it has none."""
     with reading_sound(film.path), opened_container(film.path, SOUND_CONTAINERS) as container:
         has_pictures = any(has_decoder(stream) for stream in container.streams.video)
-        stated_s = (container.duration or 0) / 1e6
+        stated_s = None if has_pictures else stated_end_s(film.path, container, chosen_stream(film, container))
+        duration_s = (container.duration or 0) / 1e6
     if has_pictures:
         return outline_of(film.path).duration_s
-    if stated_s <= 0:
-        raise InputError("has no pictures, and states no duration", path=film.path)
-    return stated_s
+    if not (stated_s and duration_s):
+        blocks = sound_of(film.path, stream=film.stream)
+        duration_s = max((block.start_s + len(block.samples) / RATE_HZ for block in blocks), default=0.0)
+    if duration_s <= 0:
+        raise InputError("has no pictures, and no sound that can be decoded", path=film.path)
+    return duration_s
 
 
 def align_film(

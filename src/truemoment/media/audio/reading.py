@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from truemoment.base.boundary.own_path import open_regular
 from truemoment.base.errors import InputError, UsageError
+from truemoment.media.audio.mp3 import stated_frames
 from truemoment.media.audio.sources import Source, opened_sound
+from truemoment.media.video.containers import estimates_length
 from truemoment.media.video.frames import LONGEST_S, origin_s, packets_of, read_errors
 
 if TYPE_CHECKING:
@@ -91,7 +94,7 @@ def sound_of(
     with opened_sound(Source(path, stream)) as (container, sound):
         first_s = float((sound.start_time or 0) * (sound.time_base or 0))
         clock_s = origin_s(container, first_s) if container.format.name != "avi" else 0.0
-        stated_s = _stated_end_s(sound, clock_s)
+        stated_s = stated_end_s(path, container, sound, clock_s)
         runs = _Runs(placed, sound, clock_s)
         for frame in _frames(container, sound, clock_s, start_s):
             runs.add(frame)
@@ -108,10 +111,14 @@ def sound_of(
         yield from placed.rest()
 
 
-def _stated_end_s(sound: AudioStream, clock_s: float) -> float | None:
+def stated_end_s(path: Path, container: InputContainer, sound: AudioStream, clock_s: float = 0.0) -> float | None:
     """Return where the file states that the sound ends; None where it states nothing."""
-    if sound.duration is None or not sound.time_base:
+    if sound.duration is None or not sound.time_base or estimates_length(container, sound):
         return None
+    if container.format.name == "mp3":
+        with open_regular(path) as stream:
+            if stated_frames(stream) is None:
+                return None
     return float(((sound.start_time or 0) + sound.duration) * sound.time_base) - clock_s
 
 

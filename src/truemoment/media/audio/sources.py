@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from truemoment.base.errors import InputError, UsageError
-from truemoment.media.video.frames import CONTAINERS, error_in_words, has_decoder, opened_container, read_errors
+from truemoment.media.video.containers import CONTAINERS, opened_container
+from truemoment.media.video.frames import error_in_words, has_decoder, read_errors
 
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
     from av.container import InputContainer
 
-SOUND_CONTAINERS = f"{CONTAINERS},mp3,wav,w64,flac,aac,ac3,eac3,aiff,caf"
+SOUND_CONTAINERS = f"{CONTAINERS},mp3,wav,w64,flac,aac,ac3,eac3,dts,truehd,wv,tta,au,amr,aiff,caf"
 """Kinds of file that are opened for their sound. Playlists are not: they name other files, and addresses."""
 
 _DESCRIBED = re.compile(r"descri|\bad\b|\bdvs\b|narrat", re.IGNORECASE)

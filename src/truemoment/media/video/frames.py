@@ -25,16 +25,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.base.boundary.inputs import reading
-from truemoment.base.boundary.own_path import AnyPath, open_regular, path_of_opened
-from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, UsageError
+from truemoment.base.boundary.own_path import AnyPath
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
 from truemoment.base.intervals import Floats
+from truemoment.media.video.containers import MOST_PIXELS, estimates_length, opened_container
 
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
@@ -51,9 +50,6 @@ MOST_FRAMES = 10_000
 """Frames of one video beyond which no served model takes them and memory is lost."""
 
 MOST_FPS = 1000
-
-MOST_PIXELS = 1 << 27
-"""Of one picture: 16 thousand by 8 thousand. What says it is larger is not decoded."""
 
 LONGEST_S = 3.6e6
 """A thousand hours. A file that claims more has a broken clock."""
@@ -74,9 +70,6 @@ WORTH_SEEKING_S = 2.0
 
 SEEK_BEFORE = (0, 1, 4)
 """Key frames before the wanted one to ask for: some files lead to a place that is a little late."""
-
-CONTAINERS = "mov,mp4,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg"
-"""Kinds of file that are opened. Playlists are not: they name other files, and addresses."""
 
 
 @dataclass(frozen=True)
@@ -277,25 +270,6 @@ def reading_video(path: AnyPath) -> Iterator[None]:
 
 
 @contextmanager
-def opened_container(path: AnyPath, formats: str = CONTAINERS) -> Iterator[InputContainer]:
-    """Open a file that is one of some formats; a missing file is reported in one line, other errors are PyAV's."""
-    try:
-        import av  # noqa: PLC0415 - only videos need it
-    except ModuleNotFoundError:
-        raise MissingPackageError("av", "served", "reading videos") from None
-    # What is no video is not tried as one; text beside the pictures need not be UTF-8.
-    options = {"format_whitelist": formats, "max_pixels": str(MOST_PIXELS)}
-    try:
-        stream = open_regular(reading(path))  # FFmpeg would wait for a pipe
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file") from None
-    # A full path cannot be read as an address. Messages of FFmpeg have the name of a file that the user named.
-    real = str(path.resolve()) if isinstance(path, Path) else path_of_opened(stream, path)
-    with stream, av.open(real, options=options, metadata_errors="replace") as container:
-        yield container
-
-
-@contextmanager
 def opened(path: AnyPath) -> Iterator[tuple[InputContainer, VideoStream]]:
     """Open a video and its first video stream; errors are reported in one line."""
     with reading_video(path), opened_container(path) as container:
@@ -472,6 +446,8 @@ def origin_s(container: InputContainer, first_s: float) -> float:
 
 def _stated_s(container: InputContainer, stream: VideoStream, origin_s: float) -> float | None:
     """Duration that the file's head states for its pictures; None where it states none for them alone."""
+    if estimates_length(container, stream):
+        return None
     stated_s = _stated_by_head_s(container, stream)
     if stated_s is not None and "matroska" in container.format.name and stated_s > origin_s:
         return stated_s - origin_s  # the duration of Matroska may count from 0, wherever its clock starts

@@ -7,6 +7,7 @@ shows a dozen pictures of a video of hours, so here the file is kept open, and i
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain
@@ -54,7 +55,12 @@ class OpenVideo:
     def __init__(self, path: AnyPath) -> None:
         self.path = path
         self._files = ExitStack()
-        self._container, self._stream = self._files.enter_context(opened(path))
+        self._open()
+
+    def _open(self) -> None:
+        """Open the file at its start."""
+        self._files.close()
+        self._container, self._stream = self._files.enter_context(opened(self.path))
         self._tick_s = float(self._stream.time_base or 0)
         started = self._stream.start_time
         self._origin_s = origin_s(self._container, 0.0 if started is None else started * self._tick_s)
@@ -130,22 +136,28 @@ class OpenVideo:
             self._stream.codec_context.flush_buffers()
 
     def _frame_after(self, from_s: float, time_s: float) -> tuple[float, VideoFrame] | None:
-        """Decode from the key frame before a time on; None if the file led to a later place."""
+        """Decode from the key frame before a time on, or from the start; None if the file led to a later place."""
+        is_start = from_s <= 0
         try:
-            self._seek(from_s, backward=True)
+            if is_start:  # seeking to 0 leads past a first key frame that is decoded and not shown
+                self._open()
+            else:
+                self._seek(from_s, backward=True)
         except read_errors():
             return None
         shown: tuple[float, VideoFrame] | None = None
-        for at_s, frame in self._from_key_frame():
+        for at_s, frame in self._frames(key_s=-math.inf if is_start else None):
             if at_s > time_s + SAME_TIME_S:
                 # Before its first frame a video shows that frame.
-                return shown or ((at_s, frame) if from_s <= 0 else None)
+                return shown or ((at_s, frame) if is_start else None)
             shown = (at_s, frame)
         return shown
 
-    def _from_key_frame(self) -> Iterator[tuple[float, VideoFrame]]:
-        """Decode from the next key frame on; frames shown before it depend on frames that are not decoded."""
-        key_s: float | None = None
+    def _frames(self, key_s: float | None) -> Iterator[tuple[float, VideoFrame]]:
+        """Decode frames from the time of a key frame on: earlier ones depend on frames that are not decoded.
+
+        None is the time of the next key frame.
+        """
         for packet in packets_of(self._container, self._stream):
             try:
                 frames = packet.decode()

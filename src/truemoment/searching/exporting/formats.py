@@ -15,9 +15,11 @@ from truemoment.base.errors import UsageError
 from truemoment.data.datasets.base import numbered
 from truemoment.data.datasets.own import OwnQuery
 from truemoment.report.words import clock
+from truemoment.searching.exporting.edit_lists import edl_text
+from truemoment.searching.exporting.final_cut import fcp7_text, fcpxml_text
 from truemoment.searching.exporting.moments import ExportedMoment
 from truemoment.searching.exporting.subtitles import srt_text, vtt_text
-from truemoment.searching.exporting.timelines import edl_text, fcp7_text, fcpxml_text, otio_text
+from truemoment.searching.exporting.timelines import otio_text
 
 TIMELINES: Mapping[str, Callable[..., str]] = MappingProxyType(
     {".otio": otio_text, ".edl": edl_text, ".fcpxml": fcpxml_text, ".xml": fcp7_text}

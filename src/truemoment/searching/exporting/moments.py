@@ -9,9 +9,10 @@ from pathlib import Path
 
 from truemoment.base.boundary.text import one_line
 from truemoment.base.errors import UsageError
-from truemoment.media.video.frames import opened
 from truemoment.media.video.stamps import FrameTable, frame_table
-from truemoment.searching.exporting.rates import constant_rate, frames_of_time_code
+from truemoment.searching.exporting.rates import constant_rate
+from truemoment.searching.exporting.stated import stated_time_code
+from truemoment.searching.exporting.timecodes import TimeCode, read_time_code, time_code_of
 from truemoment.searching.pictures import SearchResult
 
 NAME_LENGTH = 200
@@ -26,15 +27,20 @@ class ExportedFilm:
     ----------
     rate
         Exact frames per second; None for a variable rate.
-    first_frame
-        Number of its first frame in its own time code; 0 without one.
+    time_code
+        Its time code; None for a rate without time codes.
     """
 
     video_id: str
     path: Path
     table: FrameTable
     rate: Fraction | None
-    first_frame: int = 0
+    time_code: TimeCode | None = None
+
+    @property
+    def first_frame(self) -> int:
+        """Number of its first frame in its time code; 0 without one."""
+        return self.time_code.first if self.time_code else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +95,9 @@ def film_of(
         if time_code is not None:
             raise UsageError(f"{path}: has a variable frame rate, so there is no time code")
         return ExportedFilm(video_id, path, table, None)
-    text = time_code
-    if text is None:
-        with opened(path) as (container, stream):
-            text = {**container.metadata, **stream.metadata}.get("timecode")
-    if text is None:
-        return ExportedFilm(video_id, path, table, rate)
-    try:
-        return ExportedFilm(video_id, path, table, rate, frames_of_time_code(text, rate))
-    except UsageError:
-        if time_code is not None:
-            raise
-        return ExportedFilm(video_id, path, table, rate)
+    if time_code is not None:
+        return ExportedFilm(video_id, path, table, rate, read_time_code(time_code, rate))
+    return ExportedFilm(video_id, path, table, rate, stated_time_code(path, rate))
 
 
 def moments_of(sentence: str, results: Sequence[SearchResult], time_code: str | None = None) -> list[ExportedMoment]:
@@ -134,3 +131,27 @@ def only_rate(moments: Sequence[ExportedMoment], form: str) -> Fraction:
         listed = " and ".join(sorted(str(rate) for rate in rates))
         raise UsageError(f"{form}: films have {listed} frames per second, expected one rate; {ways}")
     return next(iter(rates), None) or Fraction(25)
+
+
+def only_time_code(moments: Sequence[ExportedMoment], form: str) -> TimeCode:
+    """Return how labels count frames in all films, from 00:00:00:00.
+
+    Raises
+    ------
+    UsageError
+        If a rate has no time codes, or films have several kinds of them.
+    """
+    rate = only_rate(moments, form)
+    codes = {moment.film.time_code and moment.film.time_code._replace(first=0) for moment in moments}
+    if len(codes) > 1:
+        raise UsageError(
+            f"{form}: films have drop-frame and non-drop-frame time codes, expected one kind; choose it with --start "
+            "01:00:00:00 or --start '01:00:00;00', or write .otio or .xml"
+        )
+    code = next(iter(codes), time_code_of(rate))
+    if code is None:
+        raise UsageError(
+            f"{form}: {moments[0].film.path.name} has {rate} frames per second, a rate without time codes; expected "
+            ".otio, .fcpxml or --clips"
+        )
+    return code
