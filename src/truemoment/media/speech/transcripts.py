@@ -26,7 +26,7 @@ import msgspec
 from truemoment.base.boundary.files import DATA_BYTES, decode_json, read_bytes, read_number, read_text, sha256_of
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
-from truemoment.data.cues import read_clock, times_of
+from truemoment.data.cues import cues_of, read_clock
 from truemoment.media.speech.base import HeardWord
 
 TICKS = 1e-7
@@ -245,22 +245,13 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def _of_webvtt(text: str, path: Path) -> Iterator[HeardWord]:
-    """Yield the words of WebVTT with time stamps between words; a line that repeats the one before is left out."""
-    cue_s: tuple[float, float] | None = None
-    before = ""
+    """Yield the words of WebVTT with time stamps between words."""
     if not _MARK.search(text):
         hint = "expected cues such as: the <00:00:01.500>door"
         raise InputError("has no time stamps between words", path=path, hint=hint)
-    for number, line in enumerate(text.splitlines(), start=1):
-        if times_s := times_of(line, path, number):
-            cue_s = times_s
-        elif not line.strip():
-            cue_s = None
-        elif cue_s is not None:
-            plain = " ".join(_TAG.sub("", line).split())
-            if plain and plain != before:
-                yield from _of_line(line, *cue_s, path, number)
-            before = plain or before
+    for cue in cues_of(text, path):
+        for line in cue.text.split("\n"):
+            yield from _of_line(line, cue.start_s, cue.end_s, path, cue.line)
 
 
 def _of_line(line: str, start_s: float, end_s: float, path: Path, number: int) -> Iterator[HeardWord]:
