@@ -20,7 +20,7 @@ MOST_NAME_WORDS = 4
 LEAST_SOUND_LETTERS = 4
 """Shorter words in capitals are abbreviations and cries: OK, FBI, NO."""
 
-_TAG = re.compile(r"<[^>]*>|\{[^}]*\}")
+_TAG = re.compile(r"<[^<>]*>|\{[^}]*\}")
 _BRACKETS = re.compile(r"\[[^\]]*(?:\]|$)|\([^)]*(?:\)|$)|［[^］]*(?:］|$)|（[^）]*(?:）|$)|【[^】]*(?:】|$)|〔[^〕]*(?:〕|$)")
 _ASTERISKS = re.compile(r"(?<![\w*])\*[^*\n]+\*(?![\w*])")
 _NOTES = re.compile("[♩♪♫♬¶🎵🎶]")

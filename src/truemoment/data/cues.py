@@ -7,20 +7,24 @@ and a number of SRT whose times are missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError
 
 ARROW = "-->"
+BLINK_S = 0.02
+"""Of the cues that end a line of rolling captions: 10 ms."""
+
 EVENTS = "[Events]"
 """The section of ASS and SSA with the cues."""
 
 _TIMES = re.compile(r"\s*(?P<start>\S+)\s*-->\s*(?P<end>\S+)(?:\s.*)?")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:[.,\N{FULLWIDTH COMMA}]\d*)?)")
 _LIKE_TIMES = re.compile(r"\s*\d+:\d+:\d+\S*\s*[^\w\s:]+\s*\d+:\d+:\d+\S*\s*")
-_MARKUP = re.compile(r"<[^>]*>|\{\\[^}]*\}")
+_MARKUP = re.compile(r"<[^<>]*>|\{\\[^}]*\}")
 _WORD_TIME = re.compile(r"<\d+(?::\d+)+\.\d+>")
 _VTT_BLOCKS = re.compile(r"(NOTE|STYLE|REGION)(\s|$)")
 
@@ -88,11 +92,9 @@ def cues_of(text: str, path: AnyPath, fps: float | None = None) -> Iterator[Time
         yield from _of_ass(lines, path)
     elif re.match(r"\{\d", begin):
         yield from _of_microdvd(lines, path, fps)
-    elif begin.startswith("WEBVTT"):
-        cues = _of_webvtt(lines, path)
-        yield from _unrolled(cues) if _WORD_TIME.search(text) else cues
     else:
-        yield from _of_srt(lines, path)
+        cues = list(_of_webvtt(lines, path) if begin.startswith("WEBVTT") else _of_srt(lines, path))
+        yield from _unrolled(cues) if _WORD_TIME.search(text) or _is_rolling(cues) else cues
 
 
 def _of_webvtt(lines: list[str], path: AnyPath) -> Iterator[TimedText]:
@@ -119,8 +121,16 @@ def _of_block(block: list[tuple[int, str]], path: AnyPath) -> Iterator[TimedText
         yield TimedText(block[k][0], *times, "\n".join(line for _, line in block[k + 1 : below]))
 
 
-def _unrolled(cues: Iterator[TimedText]) -> Iterator[TimedText]:
-    """Yield rolling captions, whose words have times, without the line that each repeats of the one before."""
+def _is_rolling(cues: Sequence[TimedText]) -> bool:
+    """Whether captions of a recogniser roll: a cue too short to be read repeats a line of the one before."""
+    return any(
+        0 < cue.end_s - cue.start_s <= BLINK_S and cue.plain and cue.plain in before.plain
+        for before, cue in pairwise(cues)
+    )
+
+
+def _unrolled(cues: Sequence[TimedText]) -> Iterator[TimedText]:
+    """Yield rolling captions without the line that each repeats of the one before."""
     before = ""
     for cue in cues:
         fresh = []
