@@ -71,12 +71,23 @@ PREDICTIONS = [
 READERS = {
     **{f"predictions {path.name}": (path.name, path.read_text("utf-8"), count_of_moments) for path in PREDICTIONS},
     **{form: (name, content, references(options)) for form, (name, content, options, _) in FILES.items()},
-    **{f"subtitles {name}": (name, content, count_of_cues) for name, content in (
-        ("a.srt", MANY_SRT), ("a.vtt", MANY_VTT), ("a.ass", ASS), ("a.sub", MICRODVD),
-    )},
-    **{f"references {name}": (name, content, references({})) for name, content in (
-        ("a.srt", MANY_SRT), ("a.vtt", MANY_VTT), ("a.ass", ASS),
-    )},
+    **{
+        f"subtitles {name}": (name, content, count_of_cues)
+        for name, content in (
+            ("a.srt", MANY_SRT),
+            ("a.vtt", MANY_VTT),
+            ("a.ass", ASS),
+            ("a.sub", MICRODVD),
+        )
+    },
+    **{
+        f"references {name}": (name, content, references({}))
+        for name, content in (
+            ("a.srt", MANY_SRT),
+            ("a.vtt", MANY_VTT),
+            ("a.ass", ASS),
+        )
+    },
     **{
         f"transcript {form}": (name, content, lambda path: (len(read_transcript(path).words), ()))
         for form, (name, content) in TRANSCRIPTS.items()
@@ -131,14 +142,29 @@ def damaged_texts(name, content):
             yield "".join([*lines[:k], lines[k][: len(lines[k]) // 2] + "\n", *lines[k + 1 :]])
 
 
+MOST_DAMAGES = 40
+"""Of a file in the quick test, evenly over it."""
+
+
 @pytest.mark.parametrize("reader", READERS)
 def test_fewer_entries_are_never_silent(tmp_path, reader):
+    refuse_silence(tmp_path, reader, MOST_DAMAGES)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("reader", READERS)
+def test_fewer_entries_are_never_silent_wherever_the_damage_is(tmp_path, reader):
+    refuse_silence(tmp_path, reader, 1_000_000)
+
+
+def refuse_silence(tmp_path, reader, most):
     name, content, read = READERS[reader]
     path = tmp_path / name
     path.write_text(content, "utf-8")
     whole, _ = read(path)
     silent = []
-    for damaged in dict.fromkeys(damaged_texts(name, content)):
+    damages = list(dict.fromkeys(damaged_texts(name, content)))
+    for damaged in damages[:: -(-len(damages) // most)]:
         path.write_text(damaged, "utf-8")
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", DataWarning)

@@ -154,6 +154,7 @@ def test_videos_are_found_in_folders(films, tmp_path):
     (films / "notes.txt").write_text("x")
     (films / ".hidden.mp4").write_bytes(b"")
     assert [path.name for path in list_videos([films]).videos] == ["a.mp4", "b.mp4", "c.mp4"]
+    assert [path.name for path in list_videos([films]).others] == ["notes.txt"]
     with pytest.raises(MissingFileError, match=r"none\.mp4: no such file"):
         list_videos([tmp_path / "none.mp4"])
     (tmp_path / "empty").mkdir()

@@ -21,7 +21,9 @@ LEAST_SOUND_LETTERS = 4
 """Shorter words in capitals are abbreviations and cries: OK, FBI, NO."""
 
 _TAG = re.compile(r"<[^<>]*>|\{[^}]*\}")
-_BRACKETS = re.compile(r"\[[^\]]*(?:\]|$)|\([^)]*(?:\)|$)|［[^］]*(?:］|$)|（[^）]*(?:）|$)|【[^】]*(?:】|$)|〔[^〕]*(?:〕|$)")
+_BRACKETS = re.compile(
+    r"\[[^\]]*(?:\]|$)|\([^)]*(?:\)|$)|［[^］]*(?:］|$)|（[^）]*(?:）|$)|【[^】]*(?:】|$)|〔[^〕]*(?:〕|$)"
+)
 _ASTERISKS = re.compile(r"(?<![\w*])\*[^*\n]+\*(?![\w*])")
 _NOTES = re.compile("[♩♪♫♬¶🎵🎶]")
 _SPEAKER = re.compile(r"(?P<name>[^:：]{1,40})[:：](?!\d)\s*")

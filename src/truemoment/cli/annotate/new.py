@@ -94,8 +94,8 @@ def command(request: NewRequest, data: Data) -> None:
     )
     dealt = f"{plan.per_query} answers each, {made.settings.people or 'any number of'} people"
     say(f"{request.study}: {made.n_queries:,} queries in {made.n_videos:,} videos, {dealt}")
-    if made.n_without_file:
-        say(f"warning: {made.n_without_file:,} videos have no file; their queries are left out", err=True)
+    if made.without_file:
+        say(f"warning: {made.lost}; their queries are left out", err=True)
     show_links(made.links, request.address)
     if request.open_study:
         say("add people:")

@@ -37,8 +37,8 @@ def make_home_study(queries: Path, videos: Path, study: Path, *, title: str = ""
     )
     made = new_study(study, annotations, videos, plan, source=f"{annotations.dataset}/{annotations.split}")
     say(f"{study}: {made.n_queries:,} queries in {made.n_videos:,} videos")
-    if made.n_without_file:
-        say(f"warning: {made.n_without_file:,} videos have no file; their queries are left out", err=True)
+    if made.without_file:
+        say(f"warning: {made.lost}; their queries are left out", err=True)
 
 
 @dataclass(frozen=True, kw_only=True)

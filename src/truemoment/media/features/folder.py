@@ -18,6 +18,9 @@ KEY = "features"
 
 ENDINGS = (".npy", ".npz")
 
+SHOWN = 3
+"""File names in a note."""
+
 
 class FolderStore(FileStore):
     """A FeatureStore of a folder with an NPY or NPZ file per video; `fps` is None if rows cover each video evenly."""
@@ -25,16 +28,22 @@ class FolderStore(FileStore):
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
         path = Path(path)
         try:
-            files = [file for file in sorted(reading(path).iterdir()) if file.suffix in ENDINGS and file.is_file()]
+            inside = [file for file in sorted(reading(path).iterdir()) if file.name[0] != "." and file.is_file()]
         except FileNotFoundError:
             raise MissingFileError(f"{path}: no such folder") from None
         except OSError as error:
             raise InputError(f"cannot be read ({error.strerror})", path=path) from None
+        files = [file for file in inside if file.suffix in ENDINGS]
+        others = [file.name for file in inside if file.suffix not in ENDINGS]
+        named = ", ".join(others[:SHOWN]) + (", ..." if len(others) > SHOWN else "")
+        notes = (
+            [f"left out {len(others):,} of {len(inside):,} files, which are no NPY or NPZ: {named}"] if others else []
+        )
         self._file_of = {file.stem: file for file in files}
         if len(self._file_of) < len(files):
             twice = next(file.stem for file in files if self._file_of[file.stem] != file)
             raise InputError(f"{twice!r} is there as NPY and as NPZ, expected each video once", path=path)
-        super().__init__("folder", path, self._file_of, files=files, fps=fps)
+        super().__init__("folder", path, self._file_of, files=files, fps=fps, notes=notes)
 
     def _array(self, name: str) -> Any:  # noqa: ANN401 - an array whose type the file states
         file = self._file_of[name]
