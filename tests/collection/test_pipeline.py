@@ -50,8 +50,9 @@ def test_figures_of_a_simulated_film(collected, described):
     assert rules["difference: no subtitles at all"].n_dialogue == 0
 
 
+@pytest.mark.usefixtures("aligned")
 @pytest.mark.parametrize("step", [1, 2])
-def test_cues_without_milliseconds_give_the_same_sentences(aligned, described, collected, tmp_path, step):
+def test_cues_without_milliseconds_give_the_same_sentences(described, collected, tmp_path, step):
     """Case 15: half or all cues have their times in whole seconds, rounded outwards."""
 
     def whole(times):

@@ -298,7 +298,7 @@ def test_files_of_other_kinds_in_a_folder_are_noted(tmp_path, tables):
     for name in ("v_a.npy", "v_b.npy"):
         np.save(tmp_path / name, next(iter(tables.values())))
     (tmp_path / "v_c.pt").write_bytes(b"x")
-    assert FolderStore(tmp_path).notes == ("left out 1 of 3 files, which are no NPY or NPZ: v_c.pt",)
+    assert FolderStore(tmp_path).notes == ("left out, which is no NPY or NPZ: v_c.pt",)
 
 
 def test_a_folder_with_a_video_twice_is_refused(tmp_path, tables):

@@ -325,7 +325,8 @@ def follow(name, share, before):
         os.kill(os.getpid(), signal.SIGKILL)
 with IndexWriter(Path({str(tmp_path / "index")!r}), made) as writer:
     (writer.path / "videos" / ".writing-killed_1").mkdir()
-    build_index(writer, list_videos([Path({str(films)!r})]).videos, ColourLoader("colours"), part_s=10.0, on_progress=follow)
+    videos = list_videos([Path({str(films)!r})]).videos
+    build_index(writer, videos, ColourLoader("colours"), part_s=10.0, on_progress=follow)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -9
     assert list(Index(tmp_path / "index")) == ["a"]

@@ -87,7 +87,7 @@ def read_subtitles(path: Path, *, fps: float | None = None) -> Subtitles:
         If it has no cues, or its form is unknown.
     """
     file, stream = embedded(path)
-    notes = []
+    notes: list[str] = []
     if stream is None:
         text, notes = _decoded(file)
         events = [(cue.start_s, cue.end_s, cue.text) for cue in cues_of(text, file, fps)]

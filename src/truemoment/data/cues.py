@@ -165,7 +165,7 @@ def _of_srt(lines: list[str], path: AnyPath) -> Iterator[TimedText]:
 
 
 def _counter_in(words: list[str], before: int | None) -> int | None:
-    """Return the number of the next cue, which ends the lines below a cue; None if they end in a number that is text."""
+    """Return the number of the next cue, the last line below a cue; None if that is text."""
     if not words or not words[-1].isdecimal():
         return None
     number = int(words[-1])
@@ -202,7 +202,8 @@ def _of_microdvd(lines: list[str], path: AnyPath, fps: float | None) -> Iterator
 
 def _of_ass(lines: list[str], path: AnyPath) -> Iterator[TimedText]:
     """Yield the lines of dialogue of ASS or SSA; comments are not shown, and are no cues."""
-    section, fields = "", _ASS_FIELDS
+    section = ""
+    fields: tuple[str, ...] = _ASS_FIELDS
     for number, line in enumerate(lines, start=1):
         if line.strip().startswith("["):
             section = line.strip().lower()

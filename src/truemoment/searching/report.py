@@ -9,9 +9,8 @@ import msgspec
 
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.tables import csv_text
-from truemoment.media.video.files import names_of
 from truemoment.report.model import Block, Cell, Details, Gallery, Paragraph, Picture, Report, Section, Table
-from truemoment.report.words import clock, counted
+from truemoment.report.words import clock, counted, few
 from truemoment.searching.building import IndexReport
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration, Settings
@@ -180,7 +179,9 @@ def report_of_index(done: IndexReport, settings: Settings, folder: str, n_videos
         ("frames", f"{settings.fps:g} a second"),
     ]
     if done.others:
-        facts.append(("left out", f"{counted(len(done.others), 'file')}, no videos: {names_of(done.others)}"))
+        facts.append(
+            ("left out", f"{counted(len(done.others), 'file')}, no videos: {few([path.name for path in done.others])}")
+        )
     if done.n_frames:
         length_s, rate = sum(done.indexed.values()), done.n_frames / max(done.wall_s, 1e-9)
         stages = ", ".join(f"{name} {rate:,.0f}" for name, rate in done.rates.items())

@@ -12,14 +12,12 @@ from truemoment.base.boundary.arrays import PackedArray, map_npy, names_in_npz
 from truemoment.base.boundary.inputs import reading
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.media.features.reading import FileStore
+from truemoment.report.words import few
 
 KEY = "features"
 """Name of the array in an NPZ file with several arrays."""
 
 ENDINGS = (".npy", ".npz")
-
-SHOWN = 3
-"""File names in a note."""
 
 
 class FolderStore(FileStore):
@@ -35,10 +33,7 @@ class FolderStore(FileStore):
             raise InputError(f"cannot be read ({error.strerror})", path=path) from None
         files = [file for file in inside if file.suffix in ENDINGS]
         others = [file.name for file in inside if file.suffix not in ENDINGS]
-        named = ", ".join(others[:SHOWN]) + (", ..." if len(others) > SHOWN else "")
-        notes = (
-            [f"left out {len(others):,} of {len(inside):,} files, which are no NPY or NPZ: {named}"] if others else []
-        )
+        notes = [f"left out, which is no NPY or NPZ: {few(others)}"] if others else []
         self._file_of = {file.stem: file for file in files}
         if len(self._file_of) < len(files):
             twice = next(file.stem for file in files if self._file_of[file.stem] != file)

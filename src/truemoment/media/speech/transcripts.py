@@ -125,7 +125,7 @@ class _Document(msgspec.Struct):
             return any(phrase.status == HEARD and not phrase.has_words for phrase in self.phrases)
         if self.best is not None or self.status is not None:
             return self.status == HEARD and not any(best.shown or best.words for best in (self.best or ())[:1])
-        return not self.result and (self.result is None and self.text is None or bool(self.text))
+        return not self.result and ((self.result is None and self.text is None) or bool(self.text))
 
 
 @dataclass(frozen=True)

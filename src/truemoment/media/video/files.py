@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -12,12 +12,10 @@ from truemoment.base.boundary.inputs import reading
 from truemoment.base.boundary.own_path import AnyPath, open_regular
 from truemoment.base.errors import DataWarning, InputError, MissingFileError
 from truemoment.media.video.frames import opened
+from truemoment.report.words import few
 
 VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".avi", ".mov")
 """Of files that are meant to be videos; where one cannot be read, its reading tells why."""
-
-SHOWN = 3
-"""File names in a message."""
 
 END_BYTES = 1 << 20
 """Of each end of a file, that its identity is made of."""
@@ -44,11 +42,6 @@ def sorted_files(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
     for path in paths:
         (videos if is_video(path) else others).append(path)
     return videos, others
-
-
-def names_of(paths: Sequence[Path]) -> str:
-    """Return the names of the first files, for a message."""
-    return ", ".join(path.name for path in paths[:SHOWN]) + (", ..." if len(paths) > SHOWN else "")
 
 
 def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
@@ -81,8 +74,8 @@ def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
         else:
             others += named
     if others:
-        why = f"left out files of {len(others):,} names of videos, which FFmpeg does not open as videos"
-        warnings.warn(f"{folder}: {why}: {names_of(others)}", DataWarning, stacklevel=2)
+        left_out = few([path.name for path in others])
+        warnings.warn(f"{folder}: left out {left_out}, which FFmpeg does not open as videos", DataWarning, stacklevel=2)
     return paths
 
 

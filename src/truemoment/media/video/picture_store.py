@@ -13,8 +13,9 @@ from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.media.features.base import Frames, edges_of
-from truemoment.media.video.files import find_videos, names_of, sorted_files
+from truemoment.media.video.files import find_videos, sorted_files
 from truemoment.media.video.frames import Outline, outline_of, pixels_of, reading_video, shown_at
+from truemoment.report.words import few
 
 PICTURES = "pictures:"
 """Beginning of the texts that name such a store, before its folder."""
@@ -38,7 +39,7 @@ class PictureStore:
             raise InputError("is no folder, expected one with a video file for each film or clip", path=folder)
         files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
         videos, others = sorted_files(files)
-        self.notes = [f"left out, no videos: {names_of(others)}"] if others else []
+        self.notes = [f"left out, no videos: {few([path.name for path in others])}"] if others else []
         self._paths = find_videos(folder, (path.stem for path in videos))
         if not self._paths:
             raise InputError("has no video file", path=folder)

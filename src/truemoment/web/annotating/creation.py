@@ -18,7 +18,7 @@ from truemoment.base.boundary.inputs import reading
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.records import Annotations
 from truemoment.base.version import __version__ as version
-from truemoment.media.video.files import SHOWN, VIDEO_SUFFIXES, find_videos
+from truemoment.media.video.files import VIDEO_SUFFIXES, find_videos
 from truemoment.web.annotating.events import append
 from truemoment.web.annotating.instructions import DEFAULT, read_instructions
 from truemoment.web.annotating.people import OWNER, Link, add_people, add_person
@@ -31,19 +31,13 @@ from truemoment.web.annotating.video_seal import seal_videos
 
 @dataclass(frozen=True)
 class NewStudy:
-    """A study that was made: settings, links of people, how many queries and videos, and ids of videos without a file."""
+    """A study that was made: settings, links of people, how many queries and videos, and videos without a file."""
 
     settings: StudySettings
     links: tuple[Link, ...]
     n_queries: int
     n_videos: int
     without_file: tuple[str, ...]
-
-    @property
-    def lost(self) -> str:
-        """The videos without a file, in words."""
-        more = ", ..." if len(self.without_file) > SHOWN else ""
-        return f"no file of {len(self.without_file):,} videos ({', '.join(self.without_file[:SHOWN])}{more})"
 
 
 def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyPlan, *, source: str) -> NewStudy:
