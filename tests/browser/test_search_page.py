@@ -41,7 +41,7 @@ def painted_index(tmp_path_factory, painted, colours):
     folder = tmp_path_factory.mktemp("painted") / "videos.index"
     known = {"model": "colours", "encoder": "colours", "fingerprint": "c01075c01075c010", "n_dimensions": 3}
     with IndexWriter(folder, Settings(**known, fps=2.0, proposals=default_proposals(2.0))) as writer:
-        build_index(writer, list_videos([painted]), colours.ColourLoader("colours"))
+        build_index(writer, list_videos([painted]).videos, colours.ColourLoader("colours"))
     return folder
 
 

@@ -68,7 +68,7 @@ def painted_index(tmp_path_factory, painted, colours):
         proposals=default_proposals(2.0),
     )
     with IndexWriter(folder, settings) as writer:
-        build_index(writer, list_videos([painted]), colours.ColourLoader("colours"))
+        build_index(writer, list_videos([painted]).videos, colours.ColourLoader("colours"))
     return folder
 
 

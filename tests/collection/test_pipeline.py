@@ -50,6 +50,26 @@ def test_figures_of_a_simulated_film(collected, described):
     assert rules["difference: no subtitles at all"].n_dialogue == 0
 
 
+@pytest.mark.usefixtures("aligned")
+@pytest.mark.parametrize("step", [1, 2])
+def test_cues_without_milliseconds_give_the_same_sentences(described, collected, tmp_path, step):
+    """Case 15: half or all cues have their times in whole seconds, rounded outwards."""
+
+    def whole(times):
+        (start, _), (end, millis) = (time.split(",") for time in times.split(" --> "))
+        hours, minutes, seconds = map(int, end.split(":"))
+        return f"{start} --> {hours:02}:{minutes:02}:{seconds + (millis > '000'):02}"
+
+    blocks = described.subtitles.read_text().strip().split("\n\n")
+    changed = tmp_path / "whole.srt"
+    parts = [block.split("\n", 2) for block in blocks]
+    lines = [[n, whole(times) if k % step == 0 else times, text] for k, (n, times, text) in enumerate(parts)]
+    changed.write_text("\n\n".join(map("\n".join, lines)))
+    collect_films([make_task(str(described.film), str(described.track), changed)], recipe_of(tmp_path / "out"))
+    (film,), (before,) = films_in(tmp_path / "out"), films_in(collected)
+    assert [row.kept for row in film.sentences()] == [row.kept for row in before.sentences()]
+
+
 def test_files_of_a_collection(collected):
     (film,) = films_in(collected)
     assert sorted(path.name for path in film.folder.iterdir()) == [

@@ -3,7 +3,8 @@
 import pytest
 
 from truemoment.base.errors import InputError, MissingFileError
-from truemoment.collection.subtitles import classify, embedded, moved, read_subtitles, with_doubts
+from truemoment.collection.captions import classify
+from truemoment.collection.subtitles import embedded, moved, read_subtitles, with_doubts
 
 SRT = """1
 00:00:01,000 --> 00:00:02,500
@@ -79,7 +80,7 @@ def test_encodings(tmp_path):
         ("THUNDER RUMBLES", ("", "sound")),
         ("I know.", ("I know.", "speech")),
         ("# And we go #", ("And we go", "song")),
-        ("♪", ("", "song")),
+        ("♪", ("", "sound")),
         ("<font color='red'>Stop</font>", ("Stop", "speech")),
         ("ドアが開く", ("ドアが開く", "speech")),
     ],

@@ -294,6 +294,13 @@ def test_without_h5py_the_package_is_named(tmp_path, tables, monkeypatch):
         open_features(path)
 
 
+def test_files_of_other_kinds_in_a_folder_are_noted(tmp_path, tables):
+    for name in ("v_a.npy", "v_b.npy"):
+        np.save(tmp_path / name, next(iter(tables.values())))
+    (tmp_path / "v_c.pt").write_bytes(b"x")
+    assert FolderStore(tmp_path).notes == ("left out, which is no NPY or NPZ: v_c.pt",)
+
+
 def test_a_folder_with_a_video_twice_is_refused(tmp_path, tables):
     folder = write_folder(tmp_path / "f", tables)
     np.savez(folder / "a.npz", features=tables["a"])

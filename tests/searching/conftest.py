@@ -36,7 +36,7 @@ def build(tmp_path, colours, settings):
 
     def make(paths, *, out="index", made=None, model="colours", **options):
         with IndexWriter(tmp_path / out, settings(**(made or {}))) as writer:
-            return build_index(writer, list_videos(paths), colours.ColourLoader(model), **options)
+            return build_index(writer, list_videos(paths).videos, colours.ColourLoader(model), **options)
 
     return make
 
@@ -49,7 +49,7 @@ def built(tmp_path_factory, painted, colours, settings):
 
     folder = tmp_path_factory.mktemp("built") / "index"
     with IndexWriter(folder, settings()) as writer:
-        build_index(writer, list_videos([painted]), colours.ColourLoader("colours"))
+        build_index(writer, list_videos([painted]).videos, colours.ColourLoader("colours"))
     return folder
 
 

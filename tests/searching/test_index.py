@@ -153,7 +153,8 @@ def test_names_of_files_that_are_called_alike(tmp_path, films, build):
 def test_videos_are_found_in_folders(films, tmp_path):
     (films / "notes.txt").write_text("x")
     (films / ".hidden.mp4").write_bytes(b"")
-    assert [path.name for path in list_videos([films])] == ["a.mp4", "b.mp4", "c.mp4"]
+    assert [path.name for path in list_videos([films]).videos] == ["a.mp4", "b.mp4", "c.mp4"]
+    assert [path.name for path in list_videos([films]).others] == ["notes.txt"]
     with pytest.raises(MissingFileError, match=r"none\.mp4: no such file"):
         list_videos([tmp_path / "none.mp4"])
     (tmp_path / "empty").mkdir()
@@ -170,7 +171,7 @@ def test_a_video_that_cannot_be_looked_at_is_listed(films, monkeypatch):
         return original(path)
 
     monkeypatch.setattr(Path, "is_file", is_file)
-    assert [path.name for path in list_videos([films])] == ["a.mp4", "b.mp4", "c.mp4"]
+    assert [path.name for path in list_videos([films]).videos] == ["a.mp4", "b.mp4", "c.mp4"]
 
 
 def test_a_video_is_found_beside_its_index(index, films, tmp_path):
@@ -324,7 +325,8 @@ def follow(name, share, before):
         os.kill(os.getpid(), signal.SIGKILL)
 with IndexWriter(Path({str(tmp_path / "index")!r}), made) as writer:
     (writer.path / "videos" / ".writing-killed_1").mkdir()
-    build_index(writer, list_videos([Path({str(films)!r})]), ColourLoader("colours"), part_s=10.0, on_progress=follow)
+    videos = list_videos([Path({str(films)!r})]).videos
+    build_index(writer, videos, ColourLoader("colours"), part_s=10.0, on_progress=follow)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -9
     assert list(Index(tmp_path / "index")) == ["a"]

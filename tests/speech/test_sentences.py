@@ -38,6 +38,15 @@ def test_a_fragment_joins_the_sentence_before_it():
     assert texts(spoken("A man waits. | In silence.")) == ["A man waits.", "In silence."]  # it is far
 
 
+def test_one_word_before_its_sentence_joins_it():
+    """Whisper gives the first word of a segment the time at which the segment begins."""
+    assert texts(spoken("A | man opens the door.")) == ["A man opens the door."]
+    assert texts(spoken("The door shuts. | And | | he waits.")) == ["The door shuts.", "And he waits."]
+    assert texts(spoken("Night. | A man waits.")) == ["Night.", "A man waits."]
+    assert texts(spoken("A | | | | | man waits.")) == ["A", "man waits."]  # of another place
+    assert texts([*spoken("a", voice="A"), *spoken("no come in now", start_s=1.3, voice="B")])[0] == "a"
+
+
 def test_speakers_part_sentences():
     words = [*spoken("a man waits", voice="A"), *spoken("no come in now", start_s=1.3, voice="B")]
     assert texts(words) == ["a man waits", "no come in now"]

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from truemoment.base.errors import InputError, MissingFileError
-from truemoment.media.video import files, find_videos, identity_of
+from truemoment.base.errors import DataWarning, InputError, MissingFileError
+from truemoment.media.video import files, find_videos, identity_of, sorted_files
 
 
 def fill(folder, *names):
@@ -16,7 +16,8 @@ def fill(folder, *names):
 def test_the_id_and_a_suffix(tmp_path):
     fill(tmp_path, "v1.mp4", "v2.MKV", "v3.txt", "v1.jpg", "a.b.webm", "s13-d21.avi")
     (tmp_path / "v4.mp4").mkdir()
-    found = find_videos(tmp_path, ["v2", "v1", "v1", "v3", "v4", "a.b", "a", "s13-d21.avi", "../v1"])
+    with pytest.warns(DataWarning, match=r"left out v3\.txt, which FFmpeg does not open as videos$"):
+        found = find_videos(tmp_path, ["v2", "v1", "v1", "v3", "v4", "a.b", "a", "s13-d21.avi", "../v1"])
     assert {video: path.name for video, path in found.items()} == {
         "v2": "v2.MKV",
         "v1": "v1.mp4",
@@ -31,6 +32,26 @@ def test_two_files_of_one_video(tmp_path):
     assert find_videos(tmp_path, ["v2"]) == {}  # nobody asks for it
     with pytest.raises(InputError, match=r"contains v1.mkv and v1.mp4, expected one file of video 'v1'"):
         find_videos(tmp_path, ["v1"])
+
+
+def test_files_are_videos_by_their_content(tmp_path):
+    """Case 13; DeepLabCut#2763, photoprism#2899, libopenshot#417: endings in capitals, and endings on no list."""
+    av = pytest.importorskip("av")
+    kinds = {"mp4": "mp4", "MP4": "mp4", "MTS": "mpegts", "ts": "mpegts", "m2ts": "mpegts", "m4v": "mp4", "mpg": "mpeg"}
+    kinds |= {"flv": "flv", "wmv": "asf", "3gp": "3gp", "mov": "mov", "film": "matroska"}
+    for ending, container in kinds.items():
+        codec = "flv" if ending == "flv" else "mpeg1video" if container in ("mpeg", "mpegts") else "mpeg4"
+        with av.open(str(tmp_path / f"of {ending}.{ending}"), "w", format=container) as file:
+            stream = file.add_stream(codec, rate=25)
+            stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+            for _ in range(3):
+                file.mux(stream.encode(av.VideoFrame(64, 48, "yuv420p")))
+            file.mux(stream.encode(None))
+    fill(tmp_path, "of srt.srt", "of jpg.jpg")
+    videos, others = sorted_files(sorted(tmp_path.iterdir()))
+    assert [path.name for path in others] == ["of jpg.jpg", "of srt.srt"]
+    assert len(videos) == len(kinds)
+    assert set(find_videos(tmp_path, [f"of {ending}" for ending in kinds])) == {f"of {ending}" for ending in kinds}
 
 
 def test_no_folder(tmp_path):

@@ -26,7 +26,8 @@ EXTRAS = MappingProxyType(
         **dict.fromkeys(("transformers", "av", "PIL", "faiss", "array_api_compat"), "search"),
         **dict.fromkeys(("starlette", "uvicorn", "markdown_it"), "pages"),
         "ray": "scale",
-        **dict.fromkeys(("pysubs2", "rapidfuzz", "faster_whisper"), "collect"),
+        "pysubs2": "timelines",
+        **dict.fromkeys(("rapidfuzz", "faster_whisper"), "collect"),
     }
 )
 """The extra that brings each optional package."""

@@ -1,31 +1,27 @@
 """Subtitles as times of speech: cues of dialogue and songs; captions of sounds are left out.
 
-SRT, WebVTT, ASS and MicroDVD are read by pysubs2. The text is UTF-8, else UTF-16 by its byte-order mark, else
-Windows-1252, which is noted.
+SRT, WebVTT, ASS and MicroDVD are read. The text is UTF-8, else UTF-16 by its byte-order mark, else Windows-1252, which
+is noted.
 """
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 from truemoment.base.boundary.files import BYTE_ORDER_MARK, read_bytes
-from truemoment.base.errors import InputError, MissingPackageError
+from truemoment.base.errors import InputError
+from truemoment.collection.captions import CaptionKind, are_in_capitals, classify
 from truemoment.collection.embedded_subtitles import embedded_cues
+from truemoment.data.cues import cues_of
 
 LEAST_CUES_PER_MINUTE = 1.0
 """Fewer cues: a file that translates signs alone (forced subtitles)."""
 
 LEAST_END = 0.6
 """A file whose last cue ends before this share of the film is incomplete, or another film's."""
-
-FORMATS = ("srt", "vtt", "ass", "ssa", "microdvd")
-
-CueKind = Literal["speech", "song", "sound"]
 
 
 class Cue(NamedTuple):
@@ -44,7 +40,7 @@ class Cue(NamedTuple):
     start_s: float
     end_s: float
     text: str
-    kind: CueKind
+    kind: CaptionKind
 
 
 @dataclass(frozen=True)
@@ -70,15 +66,9 @@ class Subtitles:
         """Dialogue and songs."""
         return [cue for cue in self.cues if cue.kind != "sound"]
 
-    def count(self, kind: CueKind) -> int:
+    def count(self, kind: CaptionKind) -> int:
         """Return the number of cues of a kind."""
         return sum(cue.kind == kind for cue in self.cues)
-
-
-_BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)|（[^）]*）|【[^】]*】")
-_NOTES = re.compile("[♩♪♫♬🎵🎶]")
-_SPEAKER = re.compile(r"^[-–—\s]*[A-Z][A-Z0-9 .'’#&-]{0,40}:\s*")
-_TAG = re.compile(r"<[^>]*>|\{[^}]*\}")
 
 
 def read_subtitles(path: Path, *, fps: float | None = None) -> Subtitles:
@@ -97,26 +87,25 @@ def read_subtitles(path: Path, *, fps: float | None = None) -> Subtitles:
         If it has no cues, or its form is unknown.
     """
     file, stream = embedded(path)
-    note = ""
+    notes: list[str] = []
     if stream is None:
-        text, note = _decoded(file)
-        events = _events(text, file, fps)
+        text, notes = _decoded(file)
+        events = [(cue.start_s, cue.end_s, cue.text) for cue in cues_of(text, file, fps)]
     else:
         events = embedded_cues(file, stream)
-    cues, n_swapped = [], 0
-    for start_s, end_s, raw in events:
-        if end_s <= start_s:
-            n_swapped += 1
-            continue
-        words, kind = classify(raw)
-        if words or kind == "sound":
-            cues.append(Cue(start_s, end_s, words, kind))
-    if not any(cue.kind != "sound" for cue in cues):
+    if not events:
+        raise InputError("is no subtitle file that TrueMoment reads, expected SRT, WebVTT, ASS or MicroDVD", path=path)
+    shown = [event for event in events if event[2].strip() and event[0] < event[1]]
+    in_capitals = are_in_capitals(raw for *_, raw in shown)
+    cues = sorted(Cue(start_s, end_s, *classify(raw, in_capitals=in_capitals)) for start_s, end_s, raw in shown)
+    if all(cue.kind == "sound" for cue in cues):
         raise InputError("has no cues of speech", path=path, hint="is it a file of subtitles?")
-    notes = [note] if note else []
-    if n_swapped:
-        notes.append(f"{n_swapped} of {len(events)} cues end before they start and are left out")
-    return Subtitles(tuple(sorted(cues)), tuple(notes))
+    n_empty = sum(not raw.strip() for *_, raw in events)
+    n_swapped = len(events) - len(shown) - n_empty
+    for count, why in ((n_swapped, "end before they start"), (n_empty, "have no text")):
+        if count:
+            notes.append(f"{count} of {len(events)} cues {why} and are left out")
+    return Subtitles(tuple(cues), tuple(notes))
 
 
 def embedded(text: Path) -> tuple[Path, int | None]:
@@ -131,75 +120,20 @@ def embedded(text: Path) -> tuple[Path, int | None]:
     return (Path(name), int(number)) if mark and number.isdecimal() else (text, None)
 
 
-def _decoded(path: Path) -> tuple[str, str]:
-    """Return the text of a file, and a note about its encoding."""
+def _decoded(path: Path) -> tuple[str, list[str]]:
+    """Return the text of a file, and notes on its encoding."""
     data = read_bytes(path)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
-            return data.decode("utf-16"), ""
+            return data.decode("utf-16"), []
         except UnicodeDecodeError:
             raise InputError("got broken UTF-16, expected text", path=path) from None
     if b"\0" in data:
         raise InputError("contains NUL bytes, expected a text file of subtitles", path=path)
     try:
-        return data.removeprefix(BYTE_ORDER_MARK).decode("utf-8"), ""
+        return data.removeprefix(BYTE_ORDER_MARK).decode("utf-8"), []
     except UnicodeDecodeError:
-        return data.decode("cp1252", "replace"), "the text is not UTF-8 and was read as Windows-1252"
-
-
-def _events(text: str, path: Path, fps: float | None) -> list[tuple[float, float, str]]:
-    """Return start, end and text of every cue."""
-    try:
-        import pysubs2  # noqa: PLC0415 - optional
-        from pysubs2.exceptions import Pysubs2Error  # noqa: PLC0415 - as above
-        from pysubs2.formats import autodetect_format  # noqa: PLC0415 - as above
-    except ModuleNotFoundError:
-        raise MissingPackageError("pysubs2", "collect", "reading subtitles") from None
-    parsed: Any = None
-    try:
-        form = "ass" if "[Events]" in text else autodetect_format(text)
-        if form in FORMATS:
-            parsed = pysubs2.SSAFile.from_string(text, format_=form, fps=fps)
-    except pysubs2.exceptions.UnknownFPSError:
-        problem = "counts frames (MicroDVD) without frames per second"
-        raise InputError(problem, path=path, hint="give them: --subtitle-fps F") from None
-    except (Pysubs2Error, ValueError, IndexError):
-        parsed = None
-    if parsed is None:
-        raise InputError("is no subtitle file that TrueMoment reads, expected SRT, WebVTT, ASS or MicroDVD", path=path)
-    return [(event.start / 1000, event.end / 1000, event.plaintext) for event in parsed if not event.is_comment]
-
-
-def classify(raw: str) -> tuple[str, CueKind]:
-    r"""Return the spoken text of a cue, on one line, and its kind.
-
-    Captions of sounds are ``[...]``, ``(...)`` and lines of capitals; ``MAN:`` before words is left out; songs have
-    notes, or ``#`` at both ends.
-
-    Examples
-    --------
-    >>> classify("[door slams]"), classify("MAN: Who is there?"), classify("# La la #")
-    (('', 'sound'), ('Who is there?', 'speech'), ('La la', 'song'))
-    >>> classify("- I see.\n(SIGHS) Go."), classify("TIRES SCREECH")
-    (('I see. Go.', 'speech'), ('', 'sound'))
-    """
-    text = html.unescape(_TAG.sub("", raw))
-    song = bool(_NOTES.search(text)) or _between_hashes(text)
-    text = _BRACKETS.sub(" ", _NOTES.sub(" ", text))
-    lines = []
-    for line in text.splitlines():
-        spoken = _SPEAKER.sub("", line).strip(" -–—#\t") if not song else line.strip(" #-–—\t")
-        if song or any(letter.islower() or not letter.isascii() for letter in spoken if letter.isalpha()):
-            lines.append(spoken)
-    words = " ".join(" ".join(lines).split())
-    if song:
-        return words, "song"
-    return (words, "speech") if words else ("", "sound")
-
-
-def _between_hashes(text: str) -> bool:
-    bare = text.strip()
-    return len(bare) > 2 and bare.startswith("#") and bare.endswith("#")
+        return data.decode("cp1252", "replace"), ["the text is not UTF-8 and was read as Windows-1252"]
 
 
 def with_doubts(subtitles: Subtitles, duration_s: float) -> Subtitles:

@@ -35,6 +35,8 @@ class IndexReport:
         Videos that could not be read, and why.
     notes
         Notes on videos.
+    others
+        Files of the folders that are no videos.
     parts_kept
         Number of parts that an earlier command had embedded.
     n_frames
@@ -49,6 +51,7 @@ class IndexReport:
     indexed: dict[str, float] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    others: tuple[Path, ...] = ()
     parts_kept: int = 0
     n_frames: int = 0
     decode_s: float = 0.0

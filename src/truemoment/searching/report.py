@@ -10,7 +10,7 @@ import msgspec
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.tables import csv_text
 from truemoment.report.model import Block, Cell, Details, Gallery, Paragraph, Picture, Report, Section, Table
-from truemoment.report.words import clock, counted
+from truemoment.report.words import clock, counted, few
 from truemoment.searching.building import IndexReport
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration, Settings
@@ -178,6 +178,10 @@ def report_of_index(done: IndexReport, settings: Settings, folder: str, n_videos
         ("model", f"{settings.encoder}, {settings.n_dimensions:,} dimensions"),
         ("frames", f"{settings.fps:g} a second"),
     ]
+    if done.others:
+        facts.append(
+            ("left out", f"{counted(len(done.others), 'file')}, no videos: {few([path.name for path in done.others])}")
+        )
     if done.n_frames:
         length_s, rate = sum(done.indexed.values()), done.n_frames / max(done.wall_s, 1e-9)
         stages = ", ".join(f"{name} {rate:,.0f}" for name, rate in done.rates.items())
@@ -210,6 +214,7 @@ def document_of_index(
         "moved": plan.moved,
         "copies": plan.copies,
         "failed": done.failed,
+        "no_videos": done.others,
         "notes": done.notes,
         "parts_kept": done.parts_kept,
         "n_frames": done.n_frames,

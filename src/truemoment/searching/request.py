@@ -270,7 +270,7 @@ class IndexRequest(EmbeddingModel, Workers):
         """Return the videos and the index."""
         from truemoment.searching.writing import list_videos
 
-        return [self.folder, *list_videos(self.paths)]
+        return [self.folder, *list_videos(self.paths).videos]
 
     @property
     def paths(self) -> tuple[Path, ...]:

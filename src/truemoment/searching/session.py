@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from truemoment.base.boundary.distribution import Engine
 from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, UsageError
-from truemoment.media.video import VIDEO_SUFFIXES, identity_of
+from truemoment.media.video import identity_of, is_video
 from truemoment.media.video.frames import opened
 from truemoment.searching.building import IndexReport, Progress, build_index, ignore_progress
 from truemoment.searching.codes import LEAST_PIECES, has_codes, make_codes
@@ -63,7 +63,7 @@ def index_videos(
     on_status
         Receives what is being done.
     """
-    paths = list_videos(videos)
+    files = list_videos(videos)
     if not out.absolute().parent.is_dir():
         raise UsageError(f"-o {out}: cannot be made, {out.parent} is no folder")
     on_status("loading the model")
@@ -72,13 +72,14 @@ def index_videos(
     with IndexWriter(out, settings) as writer:
         report = build_index(
             writer,
-            paths,
+            files.videos,
             Loader(settings.model, options.device),
             engine=engine,
             workers=workers,
             partial=partial,
             on_progress=on_progress,
         )
+        report.others = tuple(files.others)
         _make_for_many(out, codes=codes, on_status=on_status)
     return settings, report
 
@@ -143,7 +144,7 @@ class SearchTarget:
                 raise UsageError(f"--fps: {where} was made with {index.settings.fps:g}, got {self.options.fps:g}")
             return index, None
         if self.path.is_dir():
-            inside = "videos in it" if any(f.suffix.lower() in VIDEO_SUFFIXES for f in self.path.iterdir()) else "it"
+            inside = "videos in it" if any(f.is_file() and is_video(f) for f in self.path.iterdir()) else "it"
             words = ["truemoment", "index", where, "-o", str(index_of(self.path))]
             raise UsageError(f"{where}: is no index; index {inside} first: {shlex.join(words)}")
         if not self.path.exists():
@@ -172,7 +173,7 @@ class SearchTarget:
 
     def store(self) -> Index | None:
         """Open the index, or return None for a file of features."""
-        if self.path.suffix.lower() in VIDEO_SUFFIXES or is_index(self.path):
+        if is_index(self.path) or (not self.path.is_dir() and is_video(self.path)):
             return self.open_index()[0]
         return None
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -22,7 +23,7 @@ from truemoment.base.boundary.folders import LOCK, TEMPORARY, lock_folder, remov
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError, MissingFileError, TrueMomentError, UsageError
-from truemoment.media.video import VIDEO_SUFFIXES, identity_of
+from truemoment.media.video import identity_of, sorted_files
 from truemoment.searching.layout import (
     ABOUT,
     CODES,
@@ -114,26 +115,38 @@ class IndexPlan:
         return (*self.new, *self.changed)
 
 
-def list_videos(paths: Iterable[Path]) -> list[Path]:
-    """List video files: the files among the paths, and all files in the folders among them, at any depth, by name."""
+class ListedFiles(NamedTuple):
+    """Video files, and files of folders that are no videos."""
+
+    videos: list[Path]
+    others: list[Path]
+
+
+def list_videos(paths: Iterable[Path]) -> ListedFiles:
+    """List video files: the files among the paths, and all videos in the folders among them, at any depth, by name.
+
+    Hidden files and indexes in the folders are passed over.
+    """
     files: list[Path] = []
+    others: list[Path] = []
     for path in paths:
         if path.is_dir():
+            indexes = {file.parent for file in path.rglob(SETTINGS) if is_index(file.parent)}
             inside = [
                 file
                 for file in sorted(path.rglob("*"))
-                if file.suffix.lower() in VIDEO_SUFFIXES and not file.name.startswith(".") and is_file(file)
+                if not file.name.startswith(".") and indexes.isdisjoint(file.parents) and is_file(file)
             ]
-            if not inside:
-                raise MissingFileError(
-                    f"{path}: contains no video, expected files that end in {' '.join(VIDEO_SUFFIXES)}"
-                )
-            files += inside
+            videos, no_videos = sorted_files(inside)
+            if not videos:
+                raise MissingFileError(f"{path}: contains no video that FFmpeg opens")
+            files += videos
+            others += no_videos
         elif path.is_file():
             files.append(path)
         else:
             raise MissingFileError(f"{path}: no such file")
-    return list(dict.fromkeys(path.resolve() for path in files))
+    return ListedFiles(list(dict.fromkeys(path.resolve() for path in files)), others)
 
 
 class IndexWriter:

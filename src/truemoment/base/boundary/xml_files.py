@@ -64,7 +64,9 @@ def read_xml(path: AnyPath) -> XmlElement:
         opened.append(element)
 
     def end(_tag: str) -> None:
-        opened.pop()
+        element = opened.pop()
+        if element.children and (stray := element.text.strip()):
+            raise InputError(f"got {stray[:60]!r} beside elements, expected elements", path=path, line=element.line)
 
     def text(data: str) -> None:
         opened[-1].text += data

@@ -14,6 +14,7 @@ from truemoment.base.request import Request, argument, number, option, seed
 from truemoment.cli import binder
 from truemoment.cli.annotate.shared import check_address, show_links
 from truemoment.cli.outputs import say
+from truemoment.report.words import few
 from truemoment.studies.request import Data
 
 
@@ -94,8 +95,9 @@ def command(request: NewRequest, data: Data) -> None:
     )
     dealt = f"{plan.per_query} answers each, {made.settings.people or 'any number of'} people"
     say(f"{request.study}: {made.n_queries:,} queries in {made.n_videos:,} videos, {dealt}")
-    if made.n_without_file:
-        say(f"warning: {made.n_without_file:,} videos have no file; their queries are left out", err=True)
+    if made.without_file:
+        lost = f"{len(made.without_file):,} videos have no file ({few(made.without_file)})"
+        say(f"warning: {lost}; their queries are left out", err=True)
     show_links(made.links, request.address)
     if request.open_study:
         say("add people:")

@@ -11,6 +11,7 @@ from truemoment.cli import binder
 from truemoment.cli.annotate.shared import folder_of, run_server
 from truemoment.cli.outputs import say
 from truemoment.cli.serving import ServingOptions
+from truemoment.report.words import few
 
 
 def make_home_study(queries: Path, videos: Path, study: Path, *, title: str = "", lang: str = "") -> None:
@@ -37,8 +38,9 @@ def make_home_study(queries: Path, videos: Path, study: Path, *, title: str = ""
     )
     made = new_study(study, annotations, videos, plan, source=f"{annotations.dataset}/{annotations.split}")
     say(f"{study}: {made.n_queries:,} queries in {made.n_videos:,} videos")
-    if made.n_without_file:
-        say(f"warning: {made.n_without_file:,} videos have no file; their queries are left out", err=True)
+    if made.without_file:
+        lost = f"{len(made.without_file):,} videos have no file ({few(made.without_file)})"
+        say(f"warning: {lost}; their queries are left out", err=True)
 
 
 @dataclass(frozen=True, kw_only=True)

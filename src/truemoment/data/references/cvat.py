@@ -85,7 +85,10 @@ def _shown(track: XmlElement, path: AnyPath) -> Iterator[tuple[int, int]]:
     last = -1
     shapes = [(_frame(shape, "frame", path), shape) for shape in track.children if "frame" in shape.attributes]
     for frame, shape in sorted(shapes, key=lambda pair: pair[0]):
-        if shape.attributes.get("outside", "0") == "1":
+        outside = shape.attributes.get("outside", "0")
+        if outside not in ("0", "1"):
+            raise InputError(f"got {outside[:40]!r}, expected 0 or 1", path=path, line=shape.line, field="outside")
+        if outside == "1":
             if first is not None:
                 yield first, frame
             first = None

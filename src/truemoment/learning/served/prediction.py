@@ -16,7 +16,7 @@ from truemoment.data.formats import write_predictions
 from truemoment.data.formats.base import Parsing
 from truemoment.learning.served.grounder import CollectedAnswers, ServedModel
 from truemoment.learning.served.raw import RawAnswer
-from truemoment.media.video import VIDEO_SUFFIXES, find_videos
+from truemoment.media.video import find_videos
 
 ALL_MOMENTS = 1000
 """Moments of an answer that are read."""
@@ -110,7 +110,7 @@ def files_of_videos(folder: Path, queries: Queries, *, skip_missing: bool) -> di
     if missing and not (skip_missing and file_of):
         named = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
         raise MissingFileError(
-            f"{folder}: {len(missing)} of {len(videos)} videos are missing ({named}), expected their "
-            f"id and one of {' '.join(VIDEO_SUFFIXES)}; --on-missing-video skip leaves their queries unanswered"
+            f"{folder}: {len(missing)} of {len(videos)} videos are missing ({named}), expected a "
+            f"video file named by each id; --on-missing-video skip leaves their queries unanswered"
         )
     return file_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,6 +17,9 @@ PAUSE_S = 0.8
 JOIN_S = 0.35
 """A fragment joins the sentence before it if that ends within so many seconds."""
 
+BEFORE_S = 3.0
+"""A word that cannot end a sentence joins the one after it across a pause of so many seconds."""
+
 FRAGMENT_WORDS = 3
 """Fewer words without a verb are a fragment."""
 
@@ -29,6 +32,12 @@ _NUMBER = re.compile(r"\d+\.")
 
 ABBREVIATIONS = word_set("mr mrs ms dr prof st sr jr vs etc capt col gen lt sgt rev hon messrs mt ft no")
 """Words with a full stop that ends no sentence."""
+
+NEVER_LAST = word_set(
+    "a an the his her its their my your our this that these those some another each every and but or as at by for from "
+    "in into of on onto over through to under with then while when"
+)
+"""Words without a full stop that are no sentence: engines place the first word of a segment too early."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +81,8 @@ def sentences_of(words: Iterable[HeardWord], *, pause_s: float = PAUSE_S) -> lis
     """Return the words of each sentence, in order of time.
 
     A sentence ends after ``.``, ``!`` or ``?`` (not after abbreviations, initials, and numbers before a small letter),
-    at a pause of more than `pause_s`, and where the speaker changes. A fragment joins the sentence before it. What is
-    longer than 30 s or 60 words is cut at its longest pause.
+    at a pause of more than `pause_s`, and where the speaker changes. A word that is no sentence, such as *a*, joins the
+    one after it, and a fragment the one before it. What is longer than 30 s or 60 words is cut at its longest pause.
     """
     pieces: list[list[HeardWord]] = []
     before: HeardWord | None = None
@@ -83,7 +92,7 @@ def sentences_of(words: Iterable[HeardWord], *, pause_s: float = PAUSE_S) -> lis
         pieces[-1].append(word)
         before = word
     joined: list[list[HeardWord]] = []
-    for piece in pieces:
+    for piece in _with_first_words(pieces):
         if joined and _belongs_to(joined[-1], piece):
             joined[-1].extend(piece)
         else:
@@ -114,6 +123,30 @@ def is_last(text: str, following: str) -> bool:
     if bare.rstrip(".").lower() in ABBREVIATIONS or _INITIAL.fullmatch(bare):
         return False
     return not (_NUMBER.fullmatch(bare) and following[:1].islower())
+
+
+def _with_first_words(pieces: Iterable[list[HeardWord]]) -> Iterator[list[HeardWord]]:
+    """Yield pieces; a word before a pause that cannot be a sentence, such as *a*, is a part of the piece after it."""
+    first: list[HeardWord] = []
+    for piece in pieces:
+        if first and _begins(first[-1], piece[0]):
+            piece = [*first, *piece]  # noqa: PLW2901 - the piece with its first word
+            first = []
+        if first:
+            yield first
+            first = []
+        if len(piece) == 1 and piece[0].text.lower() in NEVER_LAST:
+            first = piece
+        else:
+            yield piece
+    if first:
+        yield first
+
+
+def _begins(word: HeardWord, following: HeardWord) -> bool:
+    """Whether a word that cannot end a sentence begins that of the word after it."""
+    same = word.voice is None or following.voice is None or word.voice == following.voice
+    return same and following.start_s - word.end_s <= BEFORE_S
 
 
 def _belongs_to(before: Sequence[HeardWord], piece: Sequence[HeardWord]) -> bool:

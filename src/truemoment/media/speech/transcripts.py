@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +26,15 @@ import msgspec
 
 from truemoment.base.boundary.files import DATA_BYTES, decode_json, read_bytes, read_number, read_text, sha256_of
 from truemoment.base.boundary.text import as_text
-from truemoment.base.errors import InputError
-from truemoment.data.cues import read_clock, times_of
+from truemoment.base.errors import DataWarning, InputError
+from truemoment.data.cues import cues_of, read_clock
 from truemoment.media.speech.base import HeardWord
 
 TICKS = 1e-7
 """Unit of Azure's offsets, in seconds."""
+
+HEARD = "Success"
+"""Azure's status of an utterance with words."""
 
 BACK_S = 1.0
 """How far a word may start before the word before it: engines that work in segments overlap a little."""
@@ -53,7 +57,7 @@ class _Timed(msgspec.Struct):
 
 class _Segment(msgspec.Struct):
     words: list[_Timed] | None = None
-    text: str = ""
+    text: str | None = None
     speaker: str | None = None
 
 
@@ -92,6 +96,12 @@ class _Phrase(msgspec.Struct):
     best: list[_BatchBest] = msgspec.field(name="nBest", default_factory=list)
     speaker: int | str | None = None
     offset: float = msgspec.field(name="offsetInTicks", default=0.0)
+    status: str | None = msgspec.field(name="recognitionStatus", default=None)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether its best version has words."""
+        return any(best.shown or best.words for best in self.best[:1])
 
 
 class _Document(msgspec.Struct):
@@ -104,6 +114,18 @@ class _Document(msgspec.Struct):
     text: str | None = None
     speaker: int | str | None = msgspec.field(name="SpeakerId", default=None)
     status: str | None = msgspec.field(name="RecognitionStatus", default=None)
+    partial: str | None = None
+
+    @property
+    def is_without_words(self) -> bool:
+        """Whether it says that something was heard, or is no document of a transcript, and has no words."""
+        if self.segments is not None or self.partial is not None:  # a partial result comes again, whole
+            return False
+        if self.phrases is not None:
+            return any(phrase.status == HEARD and not phrase.has_words for phrase in self.phrases)
+        if self.best is not None or self.status is not None:
+            return self.status == HEARD and not any(best.shown or best.words for best in (self.best or ())[:1])
+        return not self.result and ((self.result is None and self.text is None) or bool(self.text))
 
 
 @dataclass(frozen=True)
@@ -163,6 +185,10 @@ def _words_of(path: Path) -> tuple[str, list[HeardWord]]:
     if not form:
         hint = "Whisper, whisperX, Azure, Vosk, CTM and WebVTT are read"
         raise InputError("is no transcript that TrueMoment knows", path=path, hint=hint)
+    for k, document in enumerate(documents, start=1):
+        if document.is_without_words:
+            hint = "let the program write the time of each word"
+            raise InputError(f"utterance {k} of {len(documents)} has no words", path=path, hint=hint)
     return form, [word for document in documents for word in _of_document(document, path)]
 
 
@@ -189,19 +215,24 @@ def _form_of(documents: list[_Document]) -> str:
 
 
 def _of_document(document: _Document, path: Path) -> Iterator[HeardWord]:
+    n_without = 0
     for segment in document.segments or ():
-        if segment.words is None and segment.text.strip():
+        if segment.words is None and segment.text != "":
             hint = "let the program write word times, e.g. whisper --word_timestamps True"
             raise InputError("has segments without words", path=path, field="segments", hint=hint)
+        n_without += not segment.words and bool((segment.text or "").strip())
         yield from (_timed(word, segment.speaker) for word in segment.words or ())
+    if n_without:
+        left_out = f"left out {n_without:,} of {len(document.segments or ()):,} segments, which have text and no words"
+        warnings.warn(f"{path}: {left_out}", DataWarning, stacklevel=2)
     yield from (_timed(word, None) for word in document.result or ())
     speaker = None if document.speaker is None else str(document.speaker)
     for best in (document.best or [])[:1]:
-        yield from _ticks(list(best.shown or best.words or ()), best.confidence, speaker)
+        yield from _ticks(list(best.shown or best.words or ()), best.confidence, speaker, path)
     for phrase in document.phrases or ():
         speaker = None if phrase.speaker is None else str(phrase.speaker)
         for version in phrase.best[:1]:
-            yield from _ticks(list(version.shown or version.words or ()), None, speaker)
+            yield from _ticks(list(version.shown or version.words or ()), None, speaker, path)
 
 
 def _timed(word: _Timed, speaker: str | None) -> HeardWord:
@@ -214,10 +245,12 @@ def _timed(word: _Timed, speaker: str | None) -> HeardWord:
     return HeardWord(word.word.strip(), start_s, end_s, sure, word.speaker or speaker, not math.isnan(start_s + end_s))
 
 
-def _ticks(words: list[Any], confidence: float | None, speaker: str | None) -> Iterator[HeardWord]:
+def _ticks(words: list[Any], confidence: float | None, speaker: str | None, path: Path) -> Iterator[HeardWord]:
     """Yield words of Azure."""
     for word in words:
-        text = getattr(word, "shown", None) or word.word or ""
+        text = getattr(word, "shown", None) or word.word
+        if text is None:
+            raise InputError("has a word without text", path=path, field="words")
         start_s = math.nan if word.offset is None else word.offset * TICKS
         end_s = start_s + (math.nan if word.duration is None else word.duration * TICKS)
         sure = getattr(word, "confidence", None)
@@ -241,26 +274,17 @@ def _of_ctm(text: str, path: Path) -> Iterator[HeardWord]:
 
 
 _MARK = re.compile(r"<(\d+(?::\d+)+\.\d+)>")
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*>")
 
 
 def _of_webvtt(text: str, path: Path) -> Iterator[HeardWord]:
-    """Yield the words of WebVTT with time stamps between words; a line that repeats the one before is left out."""
-    cue_s: tuple[float, float] | None = None
-    before = ""
+    """Yield the words of WebVTT with time stamps between words."""
     if not _MARK.search(text):
         hint = "expected cues such as: the <00:00:01.500>door"
         raise InputError("has no time stamps between words", path=path, hint=hint)
-    for number, line in enumerate(text.splitlines(), start=1):
-        if times_s := times_of(line, path, number):
-            cue_s = times_s
-        elif not line.strip():
-            cue_s = None
-        elif cue_s is not None:
-            plain = " ".join(_TAG.sub("", line).split())
-            if plain and plain != before:
-                yield from _of_line(line, *cue_s, path, number)
-            before = plain or before
+    for cue in cues_of(text, path):
+        for line in cue.text.split("\n"):
+            yield from _of_line(line, cue.start_s, cue.end_s, path, cue.line)
 
 
 def _of_line(line: str, start_s: float, end_s: float, path: Path, number: int) -> Iterator[HeardWord]:

@@ -8,7 +8,7 @@ number of them as pixels; both decode by time stamps. ``cut_clip`` writes a mome
 from __future__ import annotations
 
 from truemoment.media.video.clips import cut_clip, thumbnail
-from truemoment.media.video.files import VIDEO_SUFFIXES, find_videos, identity_of
+from truemoment.media.video.files import VIDEO_SUFFIXES, find_videos, identity_of, is_video, sorted_files
 from truemoment.media.video.frames import (
     MOST_FRAMES,
     Frames,
@@ -30,8 +30,10 @@ __all__ = [
     "duration_of",
     "find_videos",
     "identity_of",
+    "is_video",
     "outline_of",
     "sample_frames",
+    "sorted_files",
     "stream_frames",
     "thumbnail",
 ]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from truemoment.base.boundary.inputs import reading
 from truemoment.base.boundary.own_path import AnyPath, open_regular
-from truemoment.base.errors import InputError, MissingFileError
+from truemoment.base.errors import DataWarning, InputError, MissingFileError
+from truemoment.media.video.frames import opened
+from truemoment.report.words import few
 
 VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".avi", ".mov")
+"""Of files that are meant to be videos; where one cannot be read, its reading tells why."""
 
 END_BYTES = 1 << 20
 """Of each end of a file, that its identity is made of."""
@@ -20,15 +24,35 @@ BLOCKS, BLOCK_BYTES = 16, 1 << 16
 """Of its middle: what is cut off and filled with zeros, as by a download that is under way, is another file."""
 
 
-def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
-    """Return the file of each video by id: the id and one of :data:`VIDEO_SUFFIXES`, in either case.
+def is_video(path: Path) -> bool:
+    """Whether a file has one of :data:`VIDEO_SUFFIXES`, or the decoder opens it as a video."""
+    if path.suffix.lower() in VIDEO_SUFFIXES:
+        return True
+    try:
+        with opened(path):
+            return True
+    except (InputError, MissingFileError):
+        return False
 
-    An id with such a suffix is a whole file name. Subfolders are not searched; videos without a file are left out.
+
+def sorted_files(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the files that are videos, and the others."""
+    videos: list[Path] = []
+    others: list[Path] = []
+    for path in paths:
+        (videos if is_video(path) else others).append(path)
+    return videos, others
+
+
+def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
+    """Return the file of each video by id: a video file whose name, with or without its ending, is the id.
+
+    Subfolders are not searched. Videos without a file are left out; files of them that are no videos, with a warning.
     """
     files: dict[str, list[Path]] = {}
     try:
         for path in sorted(folder.iterdir()):
-            if path.suffix.lower() in VIDEO_SUFFIXES and path.is_file():
+            if path.is_file():
                 files.setdefault(path.stem, []).append(path)
                 files.setdefault(path.name, []).append(path)
     except FileNotFoundError:
@@ -37,14 +61,21 @@ def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
         raise InputError("is a file, expected a folder of videos", path=folder) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", path=folder) from None
-    paths = {}
+    paths: dict[str, Path] = {}
+    others: list[Path] = []
     for video_id in dict.fromkeys(video_ids):
-        candidates = files.get(video_id, [])
+        named = dict.fromkeys(files.get(video_id, []))
+        candidates = [path for path in named if is_video(path)]
         if len(candidates) > 1:
             names = " and ".join(path.name for path in candidates)
             raise InputError(f"contains {names}, expected one file of video {video_id!r}", path=folder)
         if candidates:
             paths[video_id] = candidates[0]
+        else:
+            others += named
+    if others:
+        left_out = few([path.name for path in others])
+        warnings.warn(f"{folder}: left out {left_out}, which FFmpeg does not open as videos", DataWarning, stacklevel=2)
     return paths
 
 

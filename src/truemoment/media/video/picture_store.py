@@ -13,8 +13,9 @@ from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.media.features.base import Frames, edges_of
-from truemoment.media.video.files import VIDEO_SUFFIXES, find_videos
+from truemoment.media.video.files import find_videos, sorted_files
 from truemoment.media.video.frames import Outline, outline_of, pixels_of, reading_video, shown_at
+from truemoment.report.words import few
 
 PICTURES = "pictures:"
 """Beginning of the texts that name such a store, before its folder."""
@@ -36,8 +37,10 @@ class PictureStore:
     def __init__(self, folder: Path, encoder: Any) -> None:  # noqa: ANN401 - importing Encoder takes seconds
         if not folder.is_dir():
             raise InputError("is no folder, expected one with a video file for each film or clip", path=folder)
-        names = (path.stem for path in sorted(folder.iterdir()) if path.suffix.lower() in VIDEO_SUFFIXES)
-        self._paths = find_videos(folder, names)
+        files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
+        videos, others = sorted_files(files)
+        self.notes = [f"left out, no videos: {few([path.name for path in others])}"] if others else []
+        self._paths = find_videos(folder, (path.stem for path in videos))
         if not self._paths:
             raise InputError("has no video file", path=folder)
         self._prepare = encoder.prepare

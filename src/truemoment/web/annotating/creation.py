@@ -37,7 +37,7 @@ class NewStudy:
     links: tuple[Link, ...]
     n_queries: int
     n_videos: int
-    n_without_file: int
+    without_file: tuple[str, ...]
 
 
 def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyPlan, *, source: str) -> NewStudy:
@@ -84,8 +84,8 @@ def new_study(folder: Path, annotations: Annotations, videos: Path, plan: StudyP
             connection.execute("PRAGMA journal_mode=DELETE")  # one file, while the folder gets its name
             seal_videos(study, connection)
     n_queries = sum(query.kind == "query" for query in with_video)
-    n_without = len({query.video_id for query in queries} - set(files))
-    return NewStudy(settings, tuple(links), n_queries, len({query.video_id for query in with_video}), n_without)
+    without_file = tuple(sorted({query.video_id for query in queries} - set(files)))
+    return NewStudy(settings, tuple(links), n_queries, len({query.video_id for query in with_video}), without_file)
 
 
 def _settings(folder: Path, plan: StudyPlan, source: str, text: str) -> StudySettings:
