@@ -13,6 +13,7 @@ import hashlib
 import math
 import platform
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -45,6 +46,7 @@ from truemoment.report.model import (
     Table,
 )
 from truemoment.report.render.plots import placed_clouds, placed_plot
+from truemoment.report.render.short_paths import ShortPaths
 from truemoment.report.roles import MARKERS, ROLES, stylesheet, variable
 from truemoment.report.words import counted, number
 
@@ -105,18 +107,37 @@ def _clean(value: object) -> object:
     return type(value)(printable_lines(value)) if isinstance(value, str) else value  # Markup stays Markup
 
 
+def page_script() -> str:
+    """Return the script of every page."""
+    return "\n".join(read_text(TEMPLATES / name) for name in ("leaving.js", "page.js"))
+
+
+def policy_hash(script: str) -> str:
+    """Return the hash by which a content security policy names a script."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+
+
 def _filled(template: str, report: Report, command: str = "") -> str:
     """Fill a template with a report, and with the versions and colours of all pages."""
+    words = [word for line in (command, report.browse) for word in shlex.split(line)]
+    paths = ShortPaths.among([*words, *report.files, *(label for label, _ in report.hashes)])
+
+    def shown(value: object) -> object:
+        return _clean(paths.in_text(value) if type(value) is str else value)
+
     environment = page_environment()
+    environment.finalize = shown
     environment.filters |= {"prose": _prose, "value": _value, "interval": interval_text, "colour": variable}
     sections = [
         (name, section, list(_runs(section.blocks, name)))
         for name, section in zip(report.anchors, report.sections, strict=True)
     ]
-    script = "\n".join(read_text(TEMPLATES / name) for name in ("leaving.js", "page.js"))
+    script = page_script()
     return environment.get_template(template).render(
         report=report,
-        command=command,
+        command=paths.in_command(command),
+        browse=paths.in_command(report.browse),
+        has_short_paths=bool(paths.names),
         headline=_split(report.headline),
         level_titles=LEVEL_TITLES,
         sections=sections,
@@ -125,7 +146,7 @@ def _filled(template: str, report: Report, command: str = "") -> str:
         markers=MARKERS,
         colours=stylesheet(".truemoment" if template.startswith("fragment") else ":root"),
         script=script,
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+        script_hash=policy_hash(script),
         version=version,
         versions=f"truemoment {version}, numpy {np.__version__}, python {platform.python_version()}",
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ from typing import Annotated
 import msgspec
 from starlette.responses import HTMLResponse, Response
 
-from truemoment.base.boundary.files import read_bytes, read_text
+from truemoment.base.boundary.files import read_bytes
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.report.render import html
 from truemoment.web.browsing.looking import MOST_SYSTEMS
@@ -248,8 +246,7 @@ class FolderService:
 @lru_cache(maxsize=1)
 def report_policy() -> str:
     """Return the policy of report pages: the script of our pages alone, no network, an origin of their own."""
-    script = read_text(html.TEMPLATES / "page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    digest = html.policy_hash(html.page_script())
     return (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:; "
         "frame-ancestors 'self'; base-uri 'none'; form-action 'none'; "

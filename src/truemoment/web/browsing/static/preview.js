@@ -7,6 +7,7 @@ import { ROOT, wait } from "./page.js";
 import { Player } from "./player.js";
 
 const RESTS_MS = 150;
+const N_PICTURES = 6; // of a moment, side by side
 const STEP_MS = 450;
 const BEFORE_S = 0.3; // a moment is played from a little before its start
 const NOMINAL = 25; // frames a second, until the frame table is there
@@ -45,7 +46,8 @@ export class Preview {
   /** @param {HTMLImageElement} sheet @param {number} number */
   step(sheet, number) {
     if (this.sheet !== sheet) return;
-    sheet.style.left = `${-100 * (number % 6)}%`;
+    const at = number % N_PICTURES;
+    sheet.style.setProperty("object-view-box", `inset(0 ${(100 * (N_PICTURES - 1 - at)) / N_PICTURES}% 0 ${(100 * at) / N_PICTURES}%)`);
     this.timer = setTimeout(() => this.step(sheet, number + 1), STEP_MS);
   }
 

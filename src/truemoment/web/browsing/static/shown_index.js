@@ -27,6 +27,11 @@ export class ShownIndex {
     return this.facts?.role === "owner";
   }
 
+  /** @returns {string[]} sentences whose words the model knows */
+  get examples() {
+    return this.facts?.examples ?? [];
+  }
+
   get isReady() {
     return Boolean(this.facts?.ready);
   }
@@ -47,8 +52,8 @@ export class ShownIndex {
       if (this.isReady) return "";
       if (this.facts.state === "failed") return this.facts.why;
       await wait(ASKED_EVERY_MS);
-      const { ready, state, why } = await get("/api/index").catch(() => this.facts);
-      Object.assign(this.facts, { ready, state, why });
+      const { ready, state, why, examples } = await get("/api/index").catch(() => this.facts);
+      Object.assign(this.facts, { ready, state, why, examples });
     }
   }
 
