@@ -2,8 +2,8 @@
 
 The look is in ``templates``: ``report.html.j2`` is the page, ``fragment.html.j2`` the report in a notebook, and
 ``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script. Its own script,
-``leaving.js`` and ``page.js``, adds menus to copy and save, sorting, filters, values of figures and a contents list
-that follows the reader. Templates escape text from outside, and put it into elements of its own direction.
+``framed.js``, ``leaving.js`` and ``page.js``, adds a link to the queries inside ``truemoment open``, menus to copy and
+save, sorting, filters, values of figures and a contents list that follows the reader. Templates escape text from outside, and put it into elements of its own direction.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _clean(value: object) -> object:
 
 def page_script() -> str:
     """Return the script of every page."""
-    return "\n".join(read_text(TEMPLATES / name) for name in ("leaving.js", "page.js"))
+    return "\n".join(read_text(TEMPLATES / name) for name in ("framed.js", "leaving.js", "page.js"))
 
 
 def policy_hash(script: str) -> str:

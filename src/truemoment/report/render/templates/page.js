@@ -246,16 +246,6 @@
     }
   }
 
-  /* In the frame of a page that has these queries, such as that of truemoment open, a link leads to them: the part of
-     the address after # is where it leads, and that page goes there. */
-  const command = document.getElementById("browse");
-  if (command && parent !== window && location.hash.startsWith("#/")) {
-    const link = make("a", { id: "browse", class: "go", href: location.hash.slice(1) }, "Confident and wrong");
-    link.addEventListener("click", (event) => { event.preventDefault(); parent.postMessage("browse", "*"); });
-    command.previousElementSibling.textContent = "Browse these queries";
-    command.replaceWith(link);
-  }
-
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = folded.filter((details) => !details.open);

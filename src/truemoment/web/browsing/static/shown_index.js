@@ -14,7 +14,7 @@ export class ShownIndex {
 
   async load() {
     this.facts = await get("/api/index");
-    byId("videos").replaceChildren(new Option(`all (${this.videos.length})`, ""), ...this.videos.map(videoOption));
+    byId("videos").replaceChildren(new Option(`All (${this.videos.length})`, ""), ...this.videos.map(videoOption));
     this.showChanged(this.facts.changed);
   }
 

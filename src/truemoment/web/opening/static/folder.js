@@ -1,7 +1,7 @@
 // The results of a folder: cards by kind and words, audits and comparisons. The address holds kind and words.
 
 import { get, send } from "./api.js";
-import { announce, button, byId, element, isolated, problem, wait } from "./page.js";
+import { announce, button, byId, capitalised, element, isolated, problem, wait } from "./page.js";
 
 const PAGE = 60;
 const MOST = 200;
@@ -61,7 +61,7 @@ function show(found) {
   byId("cards").replaceChildren(...found.cards.map(card));
   if (focused) /** @type {HTMLElement | undefined} */ (document.querySelectorAll(`[data-key="${focused.getAttribute("data-key")}"] :is(a, button)`)[at])?.focus();
   const all = found.kinds.reduce((/** @type {number} */ sum, /** @type {any} */ of) => sum + of.count, 0);
-  byId("kinds").replaceChildren(chip("", "all", all), ...found.kinds.map((/** @type {any} */ of) => chip(of.kind, of.title, of.count)));
+  byId("kinds").replaceChildren(chip("", "All", all), ...found.kinds.map((/** @type {any} */ of) => chip(of.kind, of.title, of.count)));
   const reading = found.waiting ? ` · ${found.waiting.toLocaleString("en")} files are not read yet` : "";
   const cut = found.is_whole ? "" : " · the folder has more files than are listed";
   byId("count").textContent = `${found.total.toLocaleString("en")} ${found.total === 1 ? "result" : "results"}${reading}${cut}`;
@@ -74,7 +74,7 @@ function show(found) {
 
 /** @param {string} kind @param {string} title @param {number} count */
 function chip(kind, title, count) {
-  const made = button(`${title} ${count.toLocaleString("en")}`, "", () => set("kind", kind));
+  const made = button(`${capitalised(title)} ${count.toLocaleString("en")}`, "", () => set("kind", kind));
   made.setAttribute("aria-pressed", String((query.get("kind") || "") === kind));
   return made;
 }
@@ -95,7 +95,7 @@ function card(of) {
   const changed = element("time", ago(of.changed_s));
   changed.setAttribute("datetime", new Date(1000 * of.changed_s).toISOString());
   changed.title = new Date(1000 * of.changed_s).toLocaleString("en");
-  head.append(element("span", of.kind), changed);
+  head.append(element("span", capitalised(of.kind)), changed);
   const title = element(of.address ? "a" : "span", of.title, "title");
   if (of.address) title.setAttribute("href", of.address);
   title.dir = "auto";
@@ -106,8 +106,8 @@ function card(of) {
   item.append(element("div", [folder, size].filter(Boolean).join(" · "), "place"));
   if (of.kind === "predictions") {
     const row = element("div", "", "row");
-    row.append(button("audit…", `audit ${of.title}`, () => ask("audit", [of])));
-    const wrong = element("a", "confident and wrong", "button");
+    row.append(button("Audit…", `Audit ${of.title}`, () => ask("audit", [of])));
+    const wrong = element("a", "Confident and wrong", "button");
     wrong.setAttribute("href", `${of.address}?view=confident-and-wrong`);
     row.append(wrong);
     item.append(row);
@@ -206,13 +206,13 @@ const isUnderWay = (of) => of.state === "waiting" || of.state === "running";
 function job(of) {
   const box = element("div", "", `job ${of.state}`);
   const seconds = Math.round(Date.now() / 1000 - of.started_s);
-  const state = of.state === "running" ? `${of.doing || "begins"} · ${seconds} s` : of.state === "failed" ? of.why : of.state;
+  const state = of.state === "running" ? `${of.doing || "Begins"} · ${seconds} s` : of.state === "failed" ? of.why : of.state;
   const end = element("span", "", "end");
-  if (isUnderWay(of)) end.append(button("cancel", `cancel: ${of.title}`, () => send("POST", `/api/jobs/${of.job}/cancel`).catch(() => {})));
+  if (isUnderWay(of)) end.append(button("Cancel", `Cancel: ${of.title}`, () => send("POST", `/api/jobs/${of.job}/cancel`).catch(() => {})));
   if (of.address) {
-    const link = element("a", "open", "button main");
+    const link = element("a", "Open", "button main");
     link.setAttribute("href", of.address);
-    link.setAttribute("aria-label", `open: ${of.title}`);
+    link.setAttribute("aria-label", `Open: ${of.title}`);
     end.append(link);
   }
   box.append(element("bdi", of.title), element("span", state, "soft"), end);
