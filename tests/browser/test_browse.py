@@ -144,7 +144,7 @@ def test_lanes_show_references_people_answers_and_lead_the_video(served):
     page = served().page("/query/4")
     page.wait_for_selector(".lane-row .answer")
     names = page.locator(".lane-row .name").all_text_contents()
-    assert names[:5] == ["reference", "w1", "w2", "ours", "theirs"]
+    assert names[:5] == ["Reference", "w1", "w2", "ours", "theirs"]
     labels = page.locator(".lane-row button").evaluate_all("(all) => all.map((of) => of.getAttribute('aria-label'))")
     assert "ours, answer 1, score 0.800, IoU 0.00, 0:30.00 to 0:39.00" in labels
     assert any(label.startswith("ours, answer 2") for label in labels)
