@@ -178,7 +178,7 @@ def test_the_glossary_has_the_terms_that_pages_explain():
     templates = (REFRESH.parents[1] / "src/truemoment/web").rglob("*.html.j2")
     terms = [term for path in templates for term in re.findall(r'^  \("([^"]+)", "', path.read_text(), re.MULTILINE)]
     assert len(terms) > 15  # of three pages
-    terms += [term for term, _ in (*FLOORS, *FIGURES, RANKS) if term != "dR, AxIoU"]  # measures have a page of their own
+    terms += [term for term, _ in (*FLOORS, *FIGURES, RANKS) if term != "dR, AxIoU"]  # measures
     assert [term for term in terms if not {term.lower(), term.lower().removesuffix("s")} & known] == []
 
 

@@ -198,7 +198,18 @@ def _options_given(names: Sequence[str]) -> list[str]:
 
 def _refuse_of_answers() -> None:
     """Refuse options of predictions, where an index is given."""
-    names = ("dataset", "annotations", "split", "videos", "protocol", "floors", "features_index", "view", "notes", "verdicts")
+    names = (
+        "dataset",
+        "annotations",
+        "split",
+        "videos",
+        "protocol",
+        "floors",
+        "features_index",
+        "view",
+        "notes",
+        "verdicts",
+    )
     if given := _options_given(names):
         raise UsageError(f"--{given[0].replace('_', '-')}: goes with predictions, and this is an index")
 

@@ -3,7 +3,8 @@
 The look is in ``templates``: ``report.html.j2`` is the page, ``fragment.html.j2`` the report in a notebook, and
 ``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script. Its own script,
 ``framed.js``, ``leaving.js`` and ``page.js``, adds a link to the queries inside ``truemoment open``, menus to copy and
-save, sorting, filters, values of figures and a contents list that follows the reader. Templates escape text from outside, and put it into elements of its own direction.
+save, sorting, filters, values of figures and a contents list that follows the reader. Templates escape text from
+outside, and put it into elements of its own direction.
 """
 
 from __future__ import annotations
