@@ -335,7 +335,7 @@ def test_a_link_revoked_in_the_middle(study):
     page = served.task_page("w01")
     owner = served.page(OWNER)
     owner.wait_for_selector("#people tbody tr")
-    owner.click("[aria-label='revoke w01']")
+    owner.click("[aria-label='Revoke w01']")
     owner.click("#ask .main")
     owner.wait_for_function("() => document.querySelector('#people tbody').textContent.includes('revoked')")
     page.bring_to_front()

@@ -429,7 +429,7 @@ def test_the_owner_sees_a_query_and_excludes_an_answer(study):
     owner = served.page(OWNER)
     owner.click("#queries a")
     owner.wait_for_selector("#answers .moment")
-    owner.click("[aria-label='exclude the answer of w01']")
+    owner.click("[aria-label='Exclude the answer of w01']")
     owner.fill("#ask-field", "does not look")
     owner.keyboard.press("Enter")
     owner.wait_for_function("() => document.getElementById('answers').textContent.includes('(excluded)')")
