@@ -29,7 +29,7 @@ def press(page, *keys):
 
 
 def saved(page):
-    page.wait_for_function("() => document.getElementById('saving').textContent === 'saved'")
+    page.wait_for_function("() => document.getElementById('saving').textContent === 'Saved'")
 
 
 def number_of(page):

@@ -94,7 +94,7 @@ def test_by_keys_alone(study):
     saved(page)
     assert served.answer(task)[0]["moments"] == [{"first": 24, "last": 79}]
     page.keyboard.press("r")
-    page.wait_for_function("() => document.getElementById('moments').textContent.includes('✓ reviewed')")
+    page.wait_for_function("() => document.getElementById('moments').textContent.includes('✓ Reviewed')")
     press(page, "End")
     at_frame(page, 149)
     page.keyboard.press("n")
@@ -186,7 +186,7 @@ def test_by_touch_on_a_phone(study):
     page.tap("#submit")
     assert "Review moment 1" in page.inner_text("#hint")
     page.tap("#review")
-    page.wait_for_function("() => document.getElementById('moments').textContent.includes('✓ reviewed')")
+    page.wait_for_function("() => document.getElementById('moments').textContent.includes('✓ Reviewed')")
     page.tap("#submit")
     page.wait_for_selector("#done:not([hidden])")
     answer, state = served.answer(task)
@@ -254,7 +254,7 @@ def test_offline_for_ten_changes(study):
         page.keyboard.press("}")
         page.wait_for_timeout(450)
     says = "document.getElementById('saving').textContent"
-    page.wait_for_function(f"() => {says}.includes('offline: 10 changes wait in this browser')")
+    page.wait_for_function(f"() => {says}.includes('Offline: 10 changes wait in this browser')")
     context.set_offline(False)
     saved(page)
     bodies = served.server.store.read(
@@ -335,7 +335,7 @@ def test_a_link_revoked_in_the_middle(study):
     page = served.task_page("w01")
     owner = served.page(OWNER)
     owner.wait_for_selector("#people tbody tr")
-    owner.click("[aria-label='revoke w01']")
+    owner.click("[aria-label='Revoke w01']")
     owner.click("#ask .main")
     owner.wait_for_function("() => document.querySelector('#people tbody').textContent.includes('revoked')")
     page.bring_to_front()
@@ -456,7 +456,7 @@ def test_verify_by_keys(study, axe):
     page.evaluate("window.mayPlay = true")
     page.keyboard.press("0")
     at_frame(page, 100)  # the moment ends at 2 s; with 2 s around it, at 4 s
-    page.wait_for_function("() => document.getElementById('play-word').textContent === 'play'")
+    page.wait_for_function("() => document.getElementById('play-word').textContent === 'Play'")
     page.keyboard.press("2")
     page.check("input[value='ends too late']")
     assert axe(page) == []

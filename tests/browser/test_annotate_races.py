@@ -176,7 +176,7 @@ def test_a_full_disk_is_told_until_there_is_room(study):
     page.route("**/answer", lambda route: route.fulfill(status=503, json={"error": "the disk is full", "field": ""}))
     page.keyboard.press("a")
     state_is(page, "failed")
-    assert page.inner_text("#saving") == "not saved yet: 1 change waits in this browser"
+    assert page.inner_text("#saving") == "Not saved yet: 1 change waits in this browser"
     assert page.inner_text("#problem") == "the disk is full"
     page.unroute("**/answer")
     saved(page)
@@ -258,9 +258,9 @@ def test_space_plays_after_a_click(study):
     page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + 70)
     at_frame(page, 75)
     page.keyboard.press(" ")
-    page.wait_for_function("() => document.getElementById('play-word').textContent === 'pause'")
+    page.wait_for_function("() => document.getElementById('play-word').textContent === 'Pause'")
     page.keyboard.press(" ")
-    page.wait_for_function("() => document.getElementById('play-word').textContent === 'play'")
+    page.wait_for_function("() => document.getElementById('play-word').textContent === 'Play'")
     assert moments(page) == [["0:01.00", "0:01.04"]]
     # A moment that is changed while it is played has not been reviewed.
     page.locator("[data-field='0-last']").fill("0:03")
@@ -268,7 +268,7 @@ def test_space_plays_after_a_click(study):
     at_frame(page, 74)
     page.focus("#sentence")
     page.keyboard.press("r")
-    page.wait_for_function("() => document.getElementById('play-word').textContent === 'pause'")
+    page.wait_for_function("() => document.getElementById('play-word').textContent === 'Pause'")
     page.keyboard.press("}")
     page.keyboard.press("Control+Enter")
     assert "Review moment 1" in hint(page)
@@ -287,7 +287,7 @@ def test_marks_while_playing_are_earlier_by_a_setting(study):
     at_frame(page, 100)
     page.eval_on_selector("#video", "(video) => { video.playbackRate = 0.1; }")
     page.keyboard.press("k")
-    page.wait_for_function("() => document.getElementById('play-word').textContent === 'pause'")
+    page.wait_for_function("() => document.getElementById('play-word').textContent === 'Pause'")
     page.keyboard.press("i")
     page.wait_for_selector("#moments li")
     (start, _), *_ = moments(page)
@@ -429,7 +429,7 @@ def test_the_owner_sees_a_query_and_excludes_an_answer(study):
     owner = served.page(OWNER)
     owner.click("#queries a")
     owner.wait_for_selector("#answers .moment")
-    owner.click("[aria-label='exclude the answer of w01']")
+    owner.click("[aria-label='Exclude the answer of w01']")
     owner.fill("#ask-field", "does not look")
     owner.keyboard.press("Enter")
     owner.wait_for_function("() => document.getElementById('answers').textContent.includes('(excluded)')")

@@ -144,7 +144,7 @@ def test_lanes_show_references_people_answers_and_lead_the_video(served):
     page = served().page("/query/4")
     page.wait_for_selector(".lane-row .answer")
     names = page.locator(".lane-row .name").all_text_contents()
-    assert names[:5] == ["reference", "w1", "w2", "ours", "theirs"]
+    assert names[:5] == ["Reference", "w1", "w2", "ours", "theirs"]
     labels = page.locator(".lane-row button").evaluate_all("(all) => all.map((of) => of.getAttribute('aria-label'))")
     assert "ours, answer 1, score 0.800, IoU 0.00, 0:30.00 to 0:39.00" in labels
     assert any(label.startswith("ours, answer 2") for label in labels)
@@ -163,7 +163,7 @@ def test_notes_survive_tabs_and_reload(served, tmp_path):
     page.keyboard.press("n")
     page.keyboard.type("two doors")
     page.keyboard.press("Tab")
-    page.wait_for_function("() => document.getElementById('saved').textContent === 'saved'")
+    page.wait_for_function("() => document.getElementById('saved').textContent === 'Saved'")
     page.keyboard.press("Escape")
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("a")
@@ -175,7 +175,7 @@ def test_notes_survive_tabs_and_reload(served, tmp_path):
     assert other.input_value("#note") == "two doors\nmine"
     other.fill("#note", "two doors, mine")
     other.keyboard.press("Tab")
-    other.wait_for_function("() => document.getElementById('saved').textContent === 'saved'")
+    other.wait_for_function("() => document.getElementById('saved').textContent === 'Saved'")
     lines = [json.loads(line) for line in (tmp_path / "notes.jsonl").read_text().splitlines()]
     assert [(of["query_id"], of["note"], of["tags"]) for of in lines] == [("q4", "two doors, mine", ["mark-anew"])]
     page.reload()
@@ -193,7 +193,7 @@ def test_without_videos_lanes_and_notes_work(served):
     assert "--videos" in page.inner_text("#no-video")
     assert not page.is_visible("#player")
     page.keyboard.press("a")
-    page.wait_for_function("() => document.getElementById('saved').textContent === 'saved'")
+    page.wait_for_function("() => document.getElementById('saved').textContent === 'Saved'")
 
 
 @pytest.mark.thorough

@@ -63,7 +63,8 @@ def test_from_an_audit_to_confident_and_wrong_answers_and_back(served):
     page.wait_for_url("**/item/**")
     shown = page.frame_locator("iframe.shown")
     assert "Audit of ours" in shown.locator("h1").inner_text()
-    page.click("#confident")  # one click from the audit to the queries
+    assert shown.get_by_role("button", name="Copy this command").count() == 0
+    shown.get_by_role("link", name="Confident and wrong").click()  # one click from the audit to the queries
     page.wait_for_selector(".query")
     ids = page.locator(".query .id").all_text_contents()
     assert ids == [f"q{k}" for k in range(N_QUERIES - 1, 0, -2)]  # odd ones are wrong, with the score k / 100

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 
 URL = f"https://example.org/{'alongnameofapaper' * 20}.pdf"
 HOSTILE = '<img src=x onerror="alert()">'
+FOREIGN = ("一个男人打开门，然后坐在桌子旁边" * 20, "رجل يفتح الباب ثم يجلس " * 20)
 VALUES = ("48.5 ± 2", "9.25 (8 to 10)", "undefined", "\u22121.5", "< 0.001", "1,000", "9.25 bc")
 """By their numbers: 1,000, 48.5, 9.25 twice, below 0.001, -1.5, none."""
 DOWNWARD = ["f", "a", "b", "g", "e", "d", "c"]
@@ -54,13 +55,19 @@ def report():
     long_notes = [Cell(name, URL if name == "a" else "") for name in ("b 10", "a", "b 9")]
     tables = (
         table("Numbers.", [*"abcdefg", "last"], [*VALUES, "7"]),
-        Table("Names.", ("name", "of"), (("", tuple((name, Cell("x")) for name in long_notes)),)),
+        Table(
+            "Names.", ("name", "of"), (("", tuple((name, Cell("x", "18.4–20.0", marked=True)) for name in long_notes)),)
+        ),
         table("Many rows.", long_names, [str(n) for n in range(15)]),
         wide,
     )
     finding = Finding(("It is so: 3 points.",), "Check", "good", ("the evidence",))
     drawings = tuple(Drawing(name, "A figure", "What it shows.", draw) for name in ("one", "two"))
-    sections = [Section("findings", "Findings", (finding, Details("Folded", (Paragraph("what was folded"),))))]
+    sections = [
+        Section(
+            "findings", "Findings", (finding, Details("Folded", tuple(map(Paragraph, ("what was folded", *FOREIGN)))))
+        )
+    ]
     sections += [Section("tables", "Tables", tables), Section("figures", "Figures", (*drawings, *charts()))]
     return Report("A report", tuple(sections), question="Is it so?", headline=finding, reading=(("Floor", "Blind."),))
 

@@ -126,7 +126,7 @@ def test_by_keys_alone(served, tmp_path):
     page.keyboard.press("ArrowLeft")
     assert focused(page) == 1
     page.keyboard.press("s")
-    page.wait_for_function("() => document.getElementById('kept-state').textContent.includes('kept in kept')")
+    page.wait_for_function("() => document.getElementById('kept-state').textContent.startsWith('Added to')")
     page.keyboard.press("Space")
     playing(page)
     assert sources(page) == 1
@@ -149,7 +149,7 @@ def test_by_keys_alone(served, tmp_path):
     page.keyboard.press("Control+z")
     page.wait_for_function("() => document.querySelectorAll('.card.kept').length === 1")
     page.keyboard.press("m")
-    page.wait_for_function("() => document.getElementById('state').textContent.startsWith('like')")
+    page.wait_for_function("() => document.getElementById('state').textContent.startsWith('Like')")
     assert "like=" in page.url
     page.locator(".card").first.focus()
     page.keyboard.press("f")
@@ -237,6 +237,24 @@ def test_the_page_of_a_video(served):
     page.click("#back-to-list")
     found(page)
     assert page.input_value("#q") == "red"
+
+
+def test_an_example_is_searched_by_touch_and_nonsense_stands_out_in_nothing(served, colours, monkeypatch):
+    monkeypatch.setattr(colours.Colours, "vocabulary", frozenset(colours.WORDS), raising=False)
+    monkeypatch.setattr("truemoment.web.browsing.searches.EXAMPLES", ("a fir", "red", "blue"))  # firs are unknown
+    page = served().page(viewport={"width": 400, "height": 800}, has_touch=True)
+    examples = page.locator("#examples button")
+    examples.first.wait_for()
+    assert examples.all_text_contents() == ["red", "blue"]
+    examples.first.tap()
+    found(page)
+    assert page.input_value("#q") == "red"
+    assert page.is_hidden("#examples")
+    page.fill("#q", "zzzz qqqq")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.getElementById('notes').textContent.includes('zzzz')")
+    assert page.inner_text("#nothing") == "Nothing stands out: the model knows no word of this sentence."
+    assert page.locator("#nothing").bounding_box()["y"] < page.locator(".card").first.bounding_box()["y"]
 
 
 @pytest.mark.thorough
@@ -351,7 +369,7 @@ def test_words_that_are_not_known_are_named_above_the_pictures(served, axe, colo
     monkeypatch.setattr(colours.Colours, "vocabulary", frozenset(colours.WORDS), raising=False)
     page = served().searched("red fir", viewport={"width": 400, "height": 800})
     page.wait_for_selector("#notes p")
-    assert page.inner_text("#notes") == 'the model colours does not know "fir"'
+    assert page.inner_text("#notes") == 'The model colours does not know "fir"'
     assert "stands out" in page.locator(".card").first.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert axe(page) == []

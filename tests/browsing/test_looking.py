@@ -389,6 +389,15 @@ def test_a_full_disk_keeps_the_earlier_notes(served, tmp_path, monkeypatch):
     assert client.get("/api/query/3").json()["note"] == "first"
 
 
+def test_a_page_begins_with_its_view(tmp_path, looked):
+    settings = {"cache": tmp_path / "cache", "notes": tmp_path / "n.jsonl", "commands": Commands((), (), ())}
+    with open_looking(looked, view="confident-and-wrong", **settings) as server:
+        client = Client(server.app, server.tokens.owner)
+        answer = client.get("/", follow_redirects=False)
+        assert answer.headers["Location"] == "/queries?view=confident-and-wrong"
+        assert client.get(f"/api{answer.headers['Location']}").json()["total"] > 0
+
+
 def test_guests_see_predictions_and_write_no_note(tmp_path, looked):
     settings = {"cache": tmp_path / "cache", "notes": tmp_path / "n.jsonl", "commands": Commands((), (), ())}
     with open_looking(looked, guests=True, **settings) as server:

@@ -36,6 +36,14 @@ def test_a_long_command_says_so_once(capsys, name, options, words):
     assert line.startswith(f"truemoment: this takes {words}")
 
 
+def test_a_command_of_a_group_is_not_the_one_of_the_same_name():
+    program, group, demo = (click.Context(click.Command(name)) for name in ("truemoment", "annotate", "demo"))
+    group.parent, demo.parent = program, group
+    with demo:
+        expect("demo", {"out": "lab"})  # it has no options of demo
+    assert demo.meta == {}
+
+
 def test_nothing_is_said_of_short_quiet_or_faulty_commands(capsys, tmp_path):
     mine = tmp_path / "mine.jsonl"
     mine.write_text("{}\n" * 100)

@@ -204,7 +204,9 @@ def test_it_keeps_the_contract(do, verb):
         drawn = {name.rpartition(".")[0] for name in first.new if name.startswith("figures/")}
         assert {f"{name}.{end}" for name in drawn for end in ("svg", "png", "pdf")} <= first.new
     if "--html" in example.options:
-        check_page((first.place / "page.html").read_text("utf-8"))
+        page = (first.place / "page.html").read_text("utf-8")
+        check_page(page)
+        assert str(first.place.parent) not in page  # it can be sent to others
     for name in first.new:
         if name.endswith((".jsonl", ".csv", ".npy", ".safetensors", ".bib", ".md", ".srt", "page.html")):
             assert (first.place / name).read_bytes() == (second.place / name).read_bytes(), name

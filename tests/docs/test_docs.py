@@ -23,6 +23,8 @@ from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import FAMILIES
 from truemoment.evaluation.protocols import CONVENTION_FIELDS
 from truemoment.evaluation.references import REFERENCE_RULES
+from truemoment.studies.audit.report import FIGURES, FLOORS
+from truemoment.studies.leaderboard.report import RANKS
 
 pytestmark = pytest.mark.slow
 
@@ -167,6 +169,17 @@ def test_no_page_is_too_long_to_read():
 def test_every_measure_has_its_section():
     headings = re.findall(r"^### `([A-Za-z0-9-]+)", TEXTS["docs/measures.md"], re.MULTILINE)
     assert sorted(headings) == sorted(FAMILIES)
+
+
+def test_the_glossary_has_the_terms_that_pages_explain():
+    """Each page explains its terms under "How to read this", and the glossary has them too."""
+    heads = re.findall(r"^\*\*(.+)\*\*$", TEXTS["docs/glossary.md"], re.MULTILINE)
+    known = {name.strip().lower() for head in heads for name in head.split(",")}
+    templates = (REFRESH.parents[1] / "src/truemoment/web").rglob("*.html.j2")
+    terms = [term for path in templates for term in re.findall(r'^  \("([^"]+)", "', path.read_text(), re.MULTILINE)]
+    assert len(terms) > 15  # of three pages
+    terms += [term for term, _ in (*FLOORS, *FIGURES, RANKS) if term != "dR, AxIoU"]  # measures
+    assert [term for term in terms if not {term.lower(), term.lower().removesuffix("s")} & known] == []
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def test_time_lines_name_what_is_wrong_with_a_moment(start_s, end_s, note):
 
 def test_a_table_without_a_caption_has_a_name_and_no_empty_paragraph():
     text = html.page(Report("t", (Section("one", "s", (table(""),)),)))
-    assert '<table aria-label="Table">' in text
+    assert '<table aria-label="Table one 1">' in text
     assert 'class="caption"' not in text
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 
 import click
@@ -11,6 +10,7 @@ from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.outputs import say, show_progress
 from truemoment.cli.parts import ModelThreads, Output, PageOutput
+from truemoment.studies.audit.report import confident_and_wrong
 from truemoment.studies.audit.request import AuditRequest
 
 
@@ -27,8 +27,9 @@ def command(request: AuditRequest, _threads: ModelThreads, page: PageOutput, out
 
     with show_progress(request, show=output.progress) as running:
         audit = run(running)
-    browse = ["truemoment", "browse", str(request.predictions), *request.source.words(), *request.protocol_words()]
-    deliver(replace(audit.report(), browse=shlex.join(browse)), audit.document, output, page)
+    words = [*request.source.words(), *request.protocol_words()]
+    report = replace(audit.report(), browse=confident_and_wrong(str(request.predictions), words))
+    deliver(report, audit.document, output, page)
     for outcome in audit.outcomes:
         words = f"gate {outcome.condition.text}: {'passes' if outcome.passed else 'FAILS'} ({outcome.why})"
         say(words, err=True)

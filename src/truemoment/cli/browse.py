@@ -42,6 +42,7 @@ class LookingOptions(Request):
     features_index: Path | None = option(
         "Index of the videos: a lane shows what a sentence resembles.", metavar="INDEX"
     )
+    view: Literal["confident-and-wrong"] | None = option("What the page begins with. [default: all queries]")
     notes: Path | None = option("File of notes. [default: PREDICTIONS.notes.jsonl]", metavar="FILE")
     verdicts: Path | None = option(
         "What people say of the references: answers.jsonl of an annotate study with --task verify.", metavar="FILE"
@@ -171,6 +172,7 @@ def serve_looking(
             videos=looking.videos,
             index=index,
             options=EncoderOptions(),
+            view=looking.view,
             guests=page.guest,
             address=listening.address(),
         ) as server:
@@ -196,7 +198,18 @@ def _options_given(names: Sequence[str]) -> list[str]:
 
 def _refuse_of_answers() -> None:
     """Refuse options of predictions, where an index is given."""
-    names = ("dataset", "annotations", "split", "videos", "protocol", "floors", "features_index", "notes", "verdicts")
+    names = (
+        "dataset",
+        "annotations",
+        "split",
+        "videos",
+        "protocol",
+        "floors",
+        "features_index",
+        "view",
+        "notes",
+        "verdicts",
+    )
     if given := _options_given(names):
         raise UsageError(f"--{given[0].replace('_', '-')}: goes with predictions, and this is an index")
 

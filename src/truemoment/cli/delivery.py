@@ -76,7 +76,9 @@ def _lines_of(report: Report, output: Output, page: PageOutput | None) -> list[s
 
     if output.style is not None or output.full:
         return _lines(report, output.style)
-    return brief.lines(report, more="--full" if page is None else "--full, or as a page with --html FILE")
+    is_page_named = page is not None and page.html is not None and not output.quiet  # in a line below the report
+    more = "--full" if page is None else "--full, or as a page with --html FILE"
+    return brief.lines(report, more=more, at_most=brief.LINES - is_page_named)
 
 
 def _lines(report: Report, style: Literal["md", "latex"] | None) -> list[str]:

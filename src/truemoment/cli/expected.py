@@ -30,8 +30,9 @@ _KEY = "truemoment.expected_s"
 
 def expect(name: str, options: Mapping[str, Any]) -> None:
     """Keep about how long a command takes with the running context, for what shows its progress."""
-    context, seconds = click.get_current_context(), _seconds(name, options)
-    if seconds >= LONG_S:
+    context = click.get_current_context()
+    is_in_group = context.parent is not None and context.parent.parent is not None  # annotate demo is not demo
+    if not is_in_group and (seconds := _seconds(name, options)) >= LONG_S:
         context.meta[_KEY] = seconds, SHORTER.get(name, "")
 
 

@@ -292,6 +292,8 @@ class Report:
         Convention, data, version, draws and seed of the figures.
     hashes
         SHA-256 of each file that was read, by label.
+    files
+        Paths that its text names, beside those in `hashes`; a page shows them without the folders of the machine.
     browse
         Command that shows every query on a page; "" for none.
     lead
@@ -310,6 +312,7 @@ class Report:
     reading: tuple[tuple[str, str], ...] = ()
     signature: str = ""
     hashes: tuple[tuple[str, str], ...] = ()
+    files: tuple[str, ...] = ()
     browse: str = ""
     lead: tuple[Block, ...] = ()
 

@@ -67,7 +67,7 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
                 title=f"{result.rank}. {clock(moment.start_s)} to {clock(moment.end_s)}",
                 lines=(
                     f"{moment.video_id}, score {moment.score:.{SCORE_DIGITS}f}, z {moment.z:.{Z_DIGITS}f}",
-                    str(result.path),
+                    result.path.name,
                 ),
             )
             for result, moment in ((result, result.moment) for result in results)

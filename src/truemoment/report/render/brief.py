@@ -31,8 +31,8 @@ _NAMES: dict[Level, str] = {
 }
 
 
-def lines(report: Report, *, more: str = "") -> list[str]:
-    """Return a report in :data:`LINES` lines: all of it where it fits, else its answer; facts and signature are last.
+def lines(report: Report, *, more: str = "", at_most: int = LINES) -> list[str]:
+    """Return a report in few lines: all of it where it fits, else its answer; facts and signature are last.
 
     Parameters
     ----------
@@ -40,14 +40,16 @@ def lines(report: Report, *, more: str = "") -> list[str]:
         The report.
     more
         What shows the rest: options.
+    at_most
+        Number of lines.
     """
     signature = [one_line(report.signature)] if report.signature else []
     paragraphs = [line for block in report.answer if not isinstance(block, Table) for line in block_lines(block)]
     whole = _parted(paragraphs, sections(report), notes(report), [*facts(report), *signature])
-    if _height(whole) <= LINES:
+    if _height(whole) <= at_most:
         return whole
     end = [*_facts(report), *signature]
-    return _parted(*_short(report, LINES - _height(end), more), end)
+    return _parted(*_short(report, at_most - _height(end), more), end)
 
 
 def _parted(*parts: Sequence[str]) -> list[str]:

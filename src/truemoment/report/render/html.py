@@ -2,8 +2,9 @@
 
 The look is in ``templates``: ``report.html.j2`` is the page, ``fragment.html.j2`` the report in a notebook, and
 ``blocks.html.j2`` shows each kind of block in both. A page has all its content without a script. Its own script,
-``leaving.js`` and ``page.js``, adds menus to copy and save, sorting, filters, values of figures and a contents list
-that follows the reader. Templates escape text from outside, and put it into elements of its own direction.
+``framed.js``, ``leaving.js`` and ``page.js``, adds a link to the queries inside ``truemoment open``, menus to copy and
+save, sorting, filters, values of figures and a contents list that follows the reader. Templates escape text from
+outside, and put it into elements of its own direction.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import hashlib
 import math
 import platform
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -45,6 +47,7 @@ from truemoment.report.model import (
     Table,
 )
 from truemoment.report.render.plots import placed_clouds, placed_plot
+from truemoment.report.render.short_paths import ShortPaths
 from truemoment.report.roles import MARKERS, ROLES, stylesheet, variable
 from truemoment.report.words import counted, number
 
@@ -80,8 +83,8 @@ def page(report: Report, *, command: str = "") -> str:
 
 
 def page_script() -> str:
-    """Return the script of a page."""
-    return "\n".join(read_text(TEMPLATES / name) for name in ("leaving.js", "page.js"))
+    """Return the script of every page."""
+    return "\n".join(read_text(TEMPLATES / name) for name in ("framed.js", "leaving.js", "page.js"))
 
 
 def script_hash(script: str) -> str:
@@ -117,7 +120,14 @@ def _clean(value: object) -> object:
 
 def _filled(template: str, report: Report, command: str = "") -> str:
     """Fill a template with a report, and with the versions and colours of all pages."""
+    words = [word for line in (command, report.browse) for word in shlex.split(line)]
+    paths = ShortPaths.among([*words, *report.files, *(label for label, _ in report.hashes)])
+
+    def shown(value: object) -> object:
+        return _clean(paths.in_text(value) if type(value) is str else value)
+
     environment = page_environment()
+    environment.finalize = shown
     environment.filters |= {"prose": _prose, "value": _value, "interval": interval_text, "colour": variable}
     sections = [
         (name, section, list(_runs(section.blocks, name)))
@@ -126,7 +136,9 @@ def _filled(template: str, report: Report, command: str = "") -> str:
     script = page_script()
     return environment.get_template(template).render(
         report=report,
-        command=command,
+        command=paths.in_command(command),
+        browse=paths.in_command(report.browse),
+        has_short_paths=bool(paths.names),
         headline=_split(report.headline),
         level_titles=LEVEL_TITLES,
         sections=sections,

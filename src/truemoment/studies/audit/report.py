@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from truemoment.base.boundary.documents import document_head
@@ -85,7 +86,21 @@ def report(audit: Audit) -> Report:
         reading=tuple(_reading(audit)),
         signature=f"{results.scores.signature()}|{draws}",
         hashes=tuple(_hashes(audit)),
+        files=tuple(_files(audit.sources)),
     )
+
+
+def confident_and_wrong(predictions: str, words: Sequence[str]) -> str:
+    """Return the command that shows the wrong answers of which a method is most sure, and then every query.
+
+    Parameters
+    ----------
+    predictions
+        The prediction file.
+    words
+        Options that name the annotations and the protocol.
+    """
+    return shlex.join(["truemoment", "browse", predictions, *words, "--view", "confident-and-wrong"])
 
 
 def in_order(findings: Sequence[AuditFinding]) -> list[AuditFinding]:
@@ -171,6 +186,12 @@ def _sized(annotations: Annotations) -> str:
     """Return the name of a split, or of a file without splits, with its size."""
     name = annotations.dataset if annotations.split == "all" else annotations.split
     return f"{name} ({counted(annotations.n_queries, 'query', 'queries')})"
+
+
+def _files(sources: Mapping[str, Any]) -> Iterator[str]:
+    """List the paths of the predictions, of those beside them and of the model."""
+    named = [sources, *sources.get("beside", {}).values(), *([sources["model"]] if "model" in sources else [])]
+    return (str(source["path"]) for source in named if "path" in source)
 
 
 def _hashes(audit: Audit) -> Iterator[tuple[str, str]]:

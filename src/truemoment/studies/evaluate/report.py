@@ -156,6 +156,7 @@ def report(evaluation: Evaluation) -> Report:
             )
             if sha256
         ),
+        files=(evaluation.source["path"],),
     )
 
 

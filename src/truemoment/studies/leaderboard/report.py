@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-import shlex
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -69,14 +68,15 @@ def browse_command(board: Leaderboard, file: Path) -> str:
     def relative(path: Path) -> str:
         return path.relative_to(entries.folder).as_posix()
 
-    words = ["truemoment", "browse", relative(file)]
+    words = []
     if source.annotations is not None:
         words += ["--annotations", relative(source.annotations)]
     elif source.dataset is not None:
         dataset = Path(source.dataset)
         words += ["--dataset", relative(dataset) if dataset.is_relative_to(entries.folder) else source.dataset]
     words += ["--split", source.split] if source.split else []
-    return shlex.join([*words, *(["--protocol", entries.protocol_words] if entries.protocol_words else [])])
+    words += ["--protocol", entries.protocol_words] if entries.protocol_words else []
+    return audit_reports.confident_and_wrong(relative(file), words)
 
 
 # --------------------------------------------------------------------------------------------- report

@@ -57,6 +57,8 @@ class LookingService:
         Commands that the page shows.
     index, model
         Index of the videos, and its model, for a lane of what a sentence resembles; None for none.
+    view
+        View that the page begins with; None for all queries.
     """
 
     looked: AnswerColumns
@@ -65,6 +67,7 @@ class LookingService:
     commands: Commands
     index: Index | None = None
     model: Model | None = None
+    view: str | None = None
 
     # ------------------------------------------------------------------------------------------ handlers
 
@@ -161,8 +164,9 @@ class LookingService:
 
     def routes(self) -> list[RouteOf]:
         """Return the routes of the page of answers."""
+        first = "/queries" if self.view is None else f"/queries?view={self.view}"
         return [
-            page_route("/", lambda visit: RedirectResponse(f"{visit.site.root}/queries", status_code=303), roles=BOTH),
+            page_route("/", lambda visit: RedirectResponse(f"{visit.site.root}{first}", status_code=303), roles=BOTH),
             page_route("/queries", "queries.html.j2", roles=BOTH, values=lambda _: {"looked": self.looked}),
             page_route("/query/{n:number}", "one_query.html.j2", roles=BOTH, values=self.page),
             route("GET", "/api/about", self.about, roles=BOTH),

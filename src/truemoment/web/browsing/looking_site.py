@@ -45,6 +45,7 @@ def open_looking(
     videos: Path | None = None,
     index: Index | None = None,
     options: EncoderOptions | None = None,
+    view: str | None = None,
     guests: bool = False,
     address: Address | None = None,
     home: Home | None = None,
@@ -65,6 +66,8 @@ def open_looking(
         Folder of video files, named by video id; None for none.
     index, options
         Index of the videos for a lane of what a sentence resembles, and its model; None for none.
+    view
+        View that the page begins with; None for all queries.
     guests
         Whether there is a link for guests, who only look.
     address
@@ -94,7 +97,7 @@ def open_looking(
     )
     with Notes.opened(notes, queries) as opened:
         model = None if index is None else Model(index, options or EncoderOptions())
-        looking = LookingService(looked, service, opened, commands, index, model)
+        looking = LookingService(looked, service, opened, commands, index, model, view)
 
         @contextmanager
         def at_work() -> Iterator[None]:

@@ -91,6 +91,7 @@ class SearchService:
             "ready": self.model.state == "ready",
             "state": self.model.state,
             "why": self.model.why,
+            "examples": self.model.examples,
             "changed": self._changed(),
             "role": visit.visitor.role,
         }

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -35,6 +36,20 @@ if TYPE_CHECKING:
 
 MOST_RECORDS, MOST_VECTORS, MOST_SEARCHERS = 50, 200, 4
 """Answers, vectors of sentences and searchers of selected videos that are remembered."""
+
+EXAMPLES = (
+    "a person opens a door",
+    "a dog runs",
+    "people sit at a table",
+    "a car at night",
+    "a red circle",
+    "a blue square moves left",
+    "a yellow triangle on grass",
+    "a star near the water",
+)
+"""Sentences that a page offers: the first ones whose words a model knows."""
+
+MOST_EXAMPLES = 4
 
 ModelState = Literal["waiting", "loading", "ready", "failed"]
 
@@ -134,6 +149,7 @@ class Model:
         self._index, self._options = index, options
         self.state: ModelState = "waiting"
         self.why = ""
+        self.examples: list[str] = []
         self._encoder: Encoder | None = None
         self._vectors: OrderedDict[str, SentenceVector] = OrderedDict()
         self._lock = threading.Lock()
@@ -152,6 +168,8 @@ class Model:
         except Exception as error:  # of a library: videos can be browsed without a model
             self.why, self.state = f"{type(error).__name__}: {error}", "failed"
         else:
+            known = (sentence for sentence in EXAMPLES if not unknown_words(self._encoder, sentence).words)
+            self.examples = list(islice(known, MOST_EXAMPLES))
             self.state = "ready"
 
     def vector(self, sentence: str) -> SentenceVector:

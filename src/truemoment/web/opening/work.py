@@ -117,6 +117,7 @@ def perform(
 def _audit(paths: dict[str, Path], source: AnnotationSource, on_status: Callable[[str], None]) -> tuple[Result, Report]:
     from truemoment.learning.training import load_model  # noqa: PLC0415 - slow to import: only this process needs it
     from truemoment.studies.audit import reading  # noqa: PLC0415 - as above
+    from truemoment.studies.audit.report import confident_and_wrong  # noqa: PLC0415 - as above
     from truemoment.studies.audit.request import AuditRequest  # noqa: PLC0415 - as above
 
     (path,) = paths.values()
@@ -129,8 +130,7 @@ def _audit(paths: dict[str, Path], source: AnnotationSource, on_status: Callable
         on_status=on_status,
     )
     result = reading.run(request, load=load_model)
-    browse = ["truemoment", "browse", str(path), *source.words()]
-    return result, replace(result.report(), browse=shlex.join(browse))
+    return result, replace(result.report(), browse=confident_and_wrong(str(path), source.words()))
 
 
 def _compare(

@@ -32,7 +32,7 @@ export class Controls {
 
   show() {
     byId("play-sign").textContent = this.player.isPlaying ? "❚❚" : "▶";
-    byId("play-word").textContent = this.player.isPlaying ? "pause" : "play";
+    byId("play-word").textContent = this.player.isPlaying ? "Pause" : "Play";
     byId("rate").textContent = `${this.player.video.playbackRate}x`;
   }
 
@@ -52,6 +52,6 @@ export class Controls {
     const { video } = this.player;
     video.muted = !video.muted;
     byId("mute").setAttribute("aria-pressed", String(video.muted));
-    byId("mute-word").textContent = video.muted ? "sound off" : "sound";
+    byId("mute-word").textContent = video.muted ? "Sound off" : "Sound";
   }
 }

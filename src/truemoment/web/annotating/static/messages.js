@@ -1,6 +1,6 @@
 // What the page says: problems above the task, hints beside the button that submits, and how saving goes.
 
-import { announce, byId, printable } from "./page.js";
+import { announce, byId, capitalised, printable } from "./page.js";
 
 /** Show a hint beside the button that submits. @param {string} text */
 export function hint(text) {
@@ -25,10 +25,10 @@ export function problem(text, kind = "") {
 export function showSaving(state, count) {
   const place = byId("saving");
   const changes = `${count} change${count === 1 ? " waits" : "s wait"} in this browser`;
-  const text = {
+  const text = capitalised({
     offline: `offline: ${changes}`, failed: `not saved yet: ${changes}`, refused: `not saved: ${changes}`,
     conflict: "conflict with another tab",
-  }[state] || state;
+  }[state] || state);
   place.dataset.state = state;
   if (place.textContent === text) return;
   place.textContent = text;

@@ -48,7 +48,7 @@ function newItem(k, actions) {
   length.className = "length";
   const reviewed = document.createElement("span");
   const remove = document.createElement("button");
-  remove.textContent = "remove";
+  remove.textContent = "Remove";
   remove.dataset.field = `${k}-remove`;
   remove.setAttribute("aria-label", `remove moment ${k + 1}`);
   remove.addEventListener("click", (event) => {
@@ -70,7 +70,7 @@ function fill(item, moment, k, { table, selected, isReviewed }) {
     length.textContent = `${(table.end(moment.last) - table.start(moment.first)).toFixed(2)} s`;
   }
   reviewed.className = isReviewed(moment) ? "good" : "soft";
-  reviewed.textContent = isReviewed(moment) ? "✓ reviewed" : "not reviewed";
+  reviewed.textContent = isReviewed(moment) ? "✓ Reviewed" : "Not reviewed";
 }
 
 /** @param {HTMLInputElement} input @param {string} text */

@@ -100,15 +100,15 @@ function actionsOf(person, isClosed) {
     const revoke = () => send("POST", `${path}/revoke`);
     const replace = async () => showLinks(await send("POST", `${path}/replace`));
     cell.append(
-      button("revoke…", `revoke ${name}`, () => ask(`Revoke ${name}?`, "The link stops working. Answers are kept.", "Revoke", revoke)),
-      button("replace…", `replace ${name}`, () =>
+      button("Revoke…", `Revoke ${name}`, () => ask(`Revoke ${name}?`, "The link stops working. Answers are kept.", "Revoke", revoke)),
+      button("Replace…", `Replace ${name}`, () =>
         ask(`Replace ${name}?`, "The link stops working. A new person gets the tasks that are not submitted.", "Replace", replace)),
     );
   }
   if (!isClosed && person.done) {
     const text = "They stay in answers.jsonl, but not in annotations.jsonl. Your reason is written into the datasheet.";
     const exclude = (/** @type {string} */ why) => send("POST", `${path}/set-aside`, { why });
-    cell.append(button("exclude…", `exclude the answers of ${name}`, () => ask(`Exclude all answers of ${name}?`, text, "Exclude", exclude, "Reason")));
+    cell.append(button("Exclude…", `Exclude the answers of ${name}`, () => ask(`Exclude all answers of ${name}?`, text, "Exclude", exclude, "Reason")));
   }
   return cell;
 }
@@ -177,7 +177,7 @@ byId("export").addEventListener("click", async () => {
   try {
     let { job, state, why } = await send("POST", "/api/owner/export");
     const path = `/api/jobs/${encodeURIComponent(job)}`;
-    byId("job").textContent = "exporting…";
+    byId("job").textContent = "Exporting…";
     while (state === "waiting" || state === "running") {
       await new Promise((resolve) => setTimeout(resolve, 300));
       ({ state, why } = await get(path));

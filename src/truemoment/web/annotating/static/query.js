@@ -40,9 +40,9 @@ function rowOf(entry, table, player) {
   place.append(barsOf(entry, table, player));
   const actions = element("td", "", "buttons");
   if (entry.frames.length && player) {
-    actions.append(button("play", `play what ${entry.annotator} marked`, () => player.playPart(entry.frames[0][0], entry.frames.at(-1)[1])));
+    actions.append(button("Play", `Play what ${entry.annotator} marked`, () => player.playPart(entry.frames[0][0], entry.frames.at(-1)[1])));
   }
-  if (!entry.set_aside && entry.submitted) actions.append(button("exclude…", `exclude the answer of ${entry.annotator}`, () => exclude(entry)));
+  if (!entry.set_aside && entry.submitted) actions.append(button("Exclude…", `Exclude the answer of ${entry.annotator}`, () => exclude(entry)));
   const answer = element("td");
   answer.append(element("bdi", words), `${times ? `: ${times}` : ""}${state}`);
   row.append(element("td", entry.annotator), answer, place, element("td", String(entry.active_s), "number"), element("td", entry.control), actions);

@@ -100,14 +100,14 @@ export class Cards extends EventTarget {
     const image = new Image();
     image.alt = "";
     image.hidden = true;
-    image.addEventListener("missing", () => screen.append(element("div", "no picture: the video is gone or was changed", "why")));
+    image.addEventListener("missing", () => screen.append(element("div", "No picture: the video is gone or was changed", "why")));
     screen.append(image, element("span", lengthText(moment), "time"));
     const card = { moment, item, screen, preview: new Preview(screen, () => moment) };
     const act = (/** @type {string} */ name) => () => this.act(name, card);
     const tools = element("div", "", "tools");
-    const keep = button("keep", `keep moment ${number + 1}`, act("keep"), "keep");
+    const keep = button("Keep", `Keep moment ${number + 1}`, act("keep"), "keep");
     keep.hidden = !about.canKeep;
-    tools.append(button("play", `play moment ${number + 1}`, act("play")), keep, button("like", `more like moment ${number + 1}`, act("like")), button("video", `open the video at moment ${number + 1}`, act("open")));
+    tools.append(button("Play", `Play moment ${number + 1}`, act("play")), keep, button("More like this", `More like moment ${number + 1}`, act("like")), button("Open video", `Open the video at moment ${number + 1}`, act("open")));
     for (const tool of tools.children) /** @type {HTMLElement} */ (tool).tabIndex = -1;
     item.append(screen, this.about(moment, number, name, about), tools);
     screen.addEventListener("pointerenter", () => card.preview.start());
@@ -157,7 +157,7 @@ export class Cards extends EventTarget {
       const kept = isKept(moment);
       item.classList.toggle("kept", kept);
       const keep = /** @type {HTMLElement} */ (item.querySelector(".keep"));
-      keep.textContent = kept ? "✓ kept" : "keep";
+      keep.textContent = kept ? "✓ Kept" : "Keep";
       keep.setAttribute("aria-pressed", String(kept));
     }
   }

@@ -81,7 +81,7 @@ export class Collection extends EventTarget {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36).padStart(2, "0")).join("");
     const kept = { ...moment, id, note: moment.note || "" };
     this.change((moments) => [...moments.filter((moment) => moment.id !== id), kept], (moments) => moments.filter((moment) => moment.id !== id));
-    this.tell("note", `kept in ${this.name}`);
+    this.tell("note", `Added to the collection “${this.name}”`);
   }
 
   /** @param {string} id */

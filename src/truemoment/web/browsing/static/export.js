@@ -6,9 +6,9 @@ import { ROOT, announce, button, byId, element, wait } from "./page.js";
 /** Formats with their meaning, in the order of the menu. */
 const FORMATS = /** @type {const} */ ([
   ["otio", "OpenTimelineIO"], ["edl", "EDL (CMX 3600)"], ["fcpxml", "Final Cut Pro (.fcpxml)"],
-  ["xml", "Premiere, Resolve, Final Cut 7 (.xml)"], ["csv", "table (.csv)"], ["json", "JSON"],
-  ["srt", "subtitles (.srt), one video"], ["vtt", "WebVTT or chapters (.vtt), one video"], ["clips", "clips (.mp4 in a ZIP)"],
-  ["predictions", "predictions for truemoment evaluate"], ["annotations", "references for --annotations"],
+  ["xml", "Premiere, Resolve, Final Cut 7 (.xml)"], ["csv", "Table (.csv)"], ["json", "JSON"],
+  ["srt", "Subtitles (.srt), one video"], ["vtt", "WebVTT or chapters (.vtt), one video"], ["clips", "Clips (.mp4 in a ZIP)"],
+  ["predictions", "Predictions for truemoment evaluate"], ["annotations", "References for --annotations"],
 ]);
 const TIMELINES = ["otio", "edl", "fcpxml", "xml"];
 
@@ -29,12 +29,12 @@ export function showExport(dialog, what) {
   names.type = "checkbox";
   names.id = "export-names";
   const namesLabel = element("label", "", "choice");
-  namesLabel.append(names, "name files without their folders");
+  namesLabel.append(names, "Name files without their folders");
   const start = document.createElement("input");
   start.type = "text";
   start.id = "export-start";
   start.placeholder = "01:00:00:00";
-  options.append(namesLabel, labelled("time code of the first frame, if the video states none", start));
+  options.append(namesLabel, labelled("Time code of the first frame, if the video states none", start));
   const state = element("p", "", "soft");
   state.id = "export-state";
   state.setAttribute("role", "status");
@@ -85,11 +85,11 @@ async function file(body, name) {
   if ((response.headers.get("Content-Type") || "").startsWith("application/json")) {
     const answer = await response.json();
     if (!response.ok) throw new Error(answer.error);
-    return `written: ${answer.written}`;
+    return `Written: ${answer.written}`;
   }
   const known = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") || "");
   save(await response.blob(), known ? known[1] : `${name}.${body.format}`);
-  return "saved";
+  return "Saved";
 }
 
 /** @param {Blob} blob @param {string} name */
@@ -105,11 +105,11 @@ function save(blob, name) {
 async function clips(body, state, close) {
   let job = await send("POST", "/api/export", body);
   const path = `/api/jobs/${encodeURIComponent(job.job)}`;
-  const stop = button("Cancel", "cancel the clips", () => send("DELETE", path));
+  const stop = button("Cancel", "Cancel the clips", () => send("DELETE", path));
   close.before(stop);
   try {
     while (job.state === "waiting" || job.state === "running") {
-      state.textContent = job.total ? `${job.done} of ${job.total}` : "waiting";
+      state.textContent = job.total ? `${job.done} of ${job.total}` : "Waiting";
       await wait(400);
       job = await get(path);
     }
@@ -117,9 +117,9 @@ async function clips(body, state, close) {
     stop.remove();
   }
   if (job.state === "failed") throw new Error(job.why);
-  state.textContent = job.state === "ready" ? `${job.done} clips${job.why ? `; ${job.why}` : ""} ` : "cancelled";
+  state.textContent = job.state === "ready" ? `${job.done} ${job.done === 1 ? "clip" : "clips"}${job.why ? `; ${job.why}` : ""} ` : "Cancelled";
   if (job.state !== "ready") return;
-  const link = /** @type {HTMLAnchorElement} */ (element("a", "save the ZIP"));
+  const link = /** @type {HTMLAnchorElement} */ (element("a", "Save the ZIP"));
   link.href = `${path}/file`;
   link.download = "";
   link.id = "export-file";

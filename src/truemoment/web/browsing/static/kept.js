@@ -33,8 +33,9 @@ function show() {
   at = Math.max(0, Math.min(at, moments.length - 1));
   byId("rows").replaceChildren(...moments.map(row));
   byId("none").hidden = moments.length > 0;
+  byId("table").hidden = !moments.length;
   const total = moments.reduce((sum, moment) => sum + moment.end_s - moment.start_s, 0);
-  byId("total").textContent = moments.length ? `${moments.length} moments, ${clock(total, 0)} in all` : "";
+  byId("total").textContent = moments.length ? `${moments.length} ${moments.length === 1 ? "moment" : "moments"}, ${clock(total, 0)} in all` : "";
   for (const id of ["play-all", "export"]) byId(id).disabled = !moments.length;
   byId("undo").disabled = !collection.past.length;
   if (hadFocus) rows()[at]?.focus();
@@ -53,7 +54,7 @@ function row(moment, number) {
     image.loading = "lazy";
     image.src = pictureAddress(moment, 160);
     picture.append(image);
-  } else picture.textContent = moment.file === "changed" ? "the video was changed" : "the video is gone";
+  } else picture.textContent = moment.file === "changed" ? "The video was changed" : "The video is gone";
   const video = element("td", String(moment.video_id));
   video.dir = "auto";
   const sentence = element("td", moment.sentence || moment.like || "");
@@ -63,16 +64,16 @@ function row(moment, number) {
   field.type = "text";
   field.value = moment.note || "";
   field.disabled = Boolean(collection.readOnly);
-  field.setAttribute("aria-label", `note on moment ${number + 1}`);
+  field.setAttribute("aria-label", `Note on moment ${number + 1}`);
   field.addEventListener("change", () => collection.update(String(moment.id), { note: field.value }));
   note.append(field);
   const actions = element("td", "", "move");
-  if (moment.file === "here") actions.append(button("▶", `play moment ${number + 1}`, () => play(number)));
+  if (moment.file === "here") actions.append(button("▶", `Play moment ${number + 1}`, () => play(number)));
   if (!collection.readOnly) {
     actions.append(
-      button("↑", `move moment ${number + 1} up`, () => move(number, -1)),
-      button("↓", `move moment ${number + 1} down`, () => move(number, 1)),
-      button("×", `take out moment ${number + 1}`, () => collection.remove(String(moment.id))),
+      button("↑", `Move moment ${number + 1} up`, () => move(number, -1)),
+      button("↓", `Move moment ${number + 1} down`, () => move(number, 1)),
+      button("×", `Take out moment ${number + 1}`, () => collection.remove(String(moment.id))),
     );
   }
   made.append(picture, video, element("td", clock(moment.start_s)), element("td", clock(moment.end_s)), element("td", lengthText(moment), "number"), sentence, element("td", fixed(moment.score, 3), "number"), note, actions);

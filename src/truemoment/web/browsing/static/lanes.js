@@ -1,18 +1,18 @@
 // Moments as bars on one axis: small ones in a list of queries, large ones on the page of a query.
 
 import { clock } from "./frames.js";
-import { element } from "./page.js";
+import { capitalised, element } from "./page.js";
 
 /** What each kind of error is, and a sketch of it: reference and answer as shares of the axis. */
 export const KINDS = /** @type {Record<string, [string, [number, number], [number, number] | null]>} */ ({
-  hit: ["the answer reaches the threshold", [0.3, 0.6], [0.33, 0.62]],
-  "too long": ["it contains the reference and more", [0.4, 0.55], [0.15, 0.85]],
-  "too short": ["it lies within the reference", [0.25, 0.75], [0.42, 0.5]],
-  shifted: ["it overlaps the reference with another extent", [0.25, 0.55], [0.45, 0.8]],
-  "wrong place": ["it does not overlap a reference", [0.6, 0.8], [0.1, 0.3]],
-  "empty or swapped": ["it does not end after it starts", [0.4, 0.7], [0.5, 0.5]],
-  "no answer": ["there is none, or it could not be read", [0.4, 0.7], null],
-  "faulty reference": ["the reference is empty or swapped", [0.5, 0.5], [0.3, 0.6]],
+  hit: ["The answer reaches the threshold", [0.3, 0.6], [0.33, 0.62]],
+  "too long": ["It contains the reference and more", [0.4, 0.55], [0.15, 0.85]],
+  "too short": ["It lies within the reference", [0.25, 0.75], [0.42, 0.5]],
+  shifted: ["It overlaps the reference with another extent", [0.25, 0.55], [0.45, 0.8]],
+  "wrong place": ["It does not overlap a reference", [0.6, 0.8], [0.1, 0.3]],
+  "empty or swapped": ["It does not end after it starts", [0.4, 0.7], [0.5, 0.5]],
+  "no answer": ["There is none, or it could not be read", [0.4, 0.7], null],
+  "faulty reference": ["The reference is empty or swapped", [0.5, 0.5], [0.3, 0.6]],
 });
 
 /**
@@ -79,6 +79,6 @@ export function legend(names) {
     }
     const about = element("dd");
     about.append(sketch, element("span", text));
-    return [element("dt", name), about];
+    return [element("dt", capitalised(name)), about];
   });
 }

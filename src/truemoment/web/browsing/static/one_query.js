@@ -43,7 +43,7 @@ async function begin() {
 function showLanes() {
   const lanes = [];
   const references = query.references.map((/** @type {number[]} */ moment) => ({ moment, kind: "reference", text: "", title: "reference" }));
-  lanes.push(lane("reference", references));
+  lanes.push(lane("Reference", references));
   const people = [...new Set(query.annotators.map((/** @type {any} */ answer) => answer.annotator))];
   if (people.length > 1) {
     for (const who of people) {
@@ -61,7 +61,7 @@ function showLanes() {
   });
   for (const floor of query.floors) {
     const first = floor.answers.slice(0, 1);
-    lanes.push(lane(`floor: ${floor.name}`, first.map((/** @type {number[]} */ [start, end, , iou]) => ({ moment: [start, end], kind: "floor", text: "", title: `${floor.name}, IoU ${fixed(iou, 2)}` }))));
+    lanes.push(lane(`Floor: ${floor.name}`, first.map((/** @type {number[]} */ [start, end, , iou]) => ({ moment: [start, end], kind: "floor", text: "", title: `${floor.name}, IoU ${fixed(iou, 2)}` }))));
   }
   byId("lanes").replaceChildren(...lanes, ticks());
 }
@@ -117,10 +117,10 @@ function showFacts() {
     if (system.mending) parts.push(`correcting it adds ${fixed(100 * system.mending, 3)} points of ${about.measure}`);
     return [element("bdi", about.systems[k].name), parts.join(" · ")];
   });
-  for (const floor of query.floors) lines.push([`floor ${floor.name}: IoU ${floor.answers.length ? fixed(floor.answers[0][3], 2) : "–"}`]);
-  if (query.agreement !== null) lines.push([`agreement of annotators: mean IoU ${fixed(query.agreement, 2)}`]);
+  for (const floor of query.floors) lines.push([`Floor ${floor.name}: IoU ${floor.answers.length ? fixed(floor.answers[0][3], 2) : "–"}`]);
+  if (query.agreement !== null) lines.push([`Agreement of annotators: mean IoU ${fixed(query.agreement, 2)}`]);
   const verdicts = Object.entries(query.verdicts).map(([verdict, count]) => `${verdict} ${count}`);
-  if (verdicts.length) lines.push([`is this the moment? people say: ${printable(verdicts.join(", "))}`]);
+  if (verdicts.length) lines.push([`Is this the moment? people say: ${printable(verdicts.join(", "))}`]);
   byId("facts").replaceChildren(...lines.map((/** @type {(string | Node)[]} */ parts) => {
     const item = element("li");
     item.append(...parts);
@@ -173,7 +173,7 @@ async function showVideo() {
   });
   shown.addEventListener("state", () => {
     byId("play-sign").textContent = shown.isPlaying ? "❚❚" : "▶";
-    byId("play-word").textContent = shown.isPlaying ? "pause" : "play";
+    byId("play-word").textContent = shown.isPlaying ? "Pause" : "Play";
   });
   shown.addEventListener("broken", () => problem("The browser cannot play this video."));
   const timeline = new Timeline(document.createElement("div"));
@@ -229,7 +229,7 @@ async function findNeighbours() {
 async function go(by) {
   const to = beside.find((row) => row.at === Number(list.get("at")) + by);
   if (!to) {
-    announce(by > 0 ? "this is the last query" : "this is the first query");
+    announce(by > 0 ? "This is the last query" : "This is the first query");
     return;
   }
   await save();
@@ -265,7 +265,7 @@ async function saveNow() {
   try {
     const stored = await send("PUT", `/api/notes/${n}`, { revision: query.revision, note, tags });
     Object.assign(query, stored);
-    byId("saved").textContent = "saved";
+    byId("saved").textContent = "Saved";
   } catch (error) {
     if (error instanceof RequestError && error.status === 409 && error.body?.revision !== undefined) {
       const stored = error.body;
@@ -273,7 +273,7 @@ async function saveNow() {
       byId("note").value = [stored.note, note].filter(Boolean).join("\n");
       byId("tags").value = [...new Set([...stored.tags, ...tags])].filter((tag) => tag !== MARK).join(", ");
       byId("mark").setAttribute("aria-pressed", String([...stored.tags, ...tags].includes(MARK)));
-      byId("saved").textContent = "changed in another tab: both notes are here; change or leave the field to save them";
+      byId("saved").textContent = "Changed in another tab: both notes are here; change or leave the field to save them";
       return;
     }
     byId("saved").textContent = error instanceof Error ? error.message : String(error);

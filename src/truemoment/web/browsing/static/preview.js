@@ -7,6 +7,7 @@ import { ROOT, wait } from "./page.js";
 import { Player } from "./player.js";
 
 const RESTS_MS = 150;
+const N_PICTURES = 6; // of a moment, side by side
 const STEP_MS = 450;
 const BEFORE_S = 0.3; // a moment is played from a little before its start
 const NOMINAL = 25; // frames a second, until the frame table is there
@@ -18,7 +19,7 @@ export class Preview {
     this.screen = screen;
     this.moment = moment;
     this.timer = 0;
-    /** @type {HTMLImageElement | null} */
+    /** @type {HTMLElement | null} */
     this.sheet = null;
   }
 
@@ -29,23 +30,29 @@ export class Preview {
 
   show() {
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const sheet = new Image();
-    sheet.alt = "";
+    const pictures = new Image();
+    pictures.alt = "";
+    const sheet = document.createElement("div");
     sheet.className = isStill ? "sheet still" : "sheet";
     sheet.hidden = true;
-    sheet.onload = () => {
+    sheet.append(pictures);
+    pictures.onload = () => {
       sheet.hidden = false;
-      if (!isStill) this.step(sheet, 0);
+      if (isStill) return;
+      const shape = pictures.naturalWidth / N_PICTURES / pictures.naturalHeight;
+      sheet.style.setProperty("--shape", String(shape));
+      this.step(sheet, 0);
     };
-    sheet.src = previewAddress(this.moment());
+    pictures.src = previewAddress(this.moment());
     this.sheet = sheet;
     this.screen.append(sheet);
   }
 
-  /** @param {HTMLImageElement} sheet @param {number} number */
+  /** @param {HTMLElement} sheet @param {number} number */
   step(sheet, number) {
     if (this.sheet !== sheet) return;
-    sheet.style.left = `${-100 * (number % 6)}%`;
+    const pictures = /** @type {HTMLElement} */ (sheet.firstElementChild);
+    pictures.style.left = `${-100 * (number % N_PICTURES)}%`;
     this.timer = setTimeout(() => this.step(sheet, number + 1), STEP_MS);
   }
 

@@ -4,17 +4,17 @@ import { get } from "./api.js";
 import { Keys } from "./keys.js";
 import { KINDS, legend, smallBars } from "./lanes.js";
 import { fixed, pictureAddress } from "./moments.js";
-import { ROOT, announce, byId, element, isolated, printable, problem } from "./page.js";
+import { ROOT, announce, byId, capitalised, element, isolated, printable, problem } from "./page.js";
 
 const PAGE = 100;
 const RANGES = /** @type {const} */ ([
-  ["iou", "IoU of the first answer"], ["length", "length of the reference, s"], ["share", "share of the video"],
-  ["duration", "duration, s"], ["n_words", "number of words"], ["agreement", "agreement of annotators"],
-  ["fits", "share of verdicts that say it fits"],
+  ["iou", "IoU of the first answer"], ["length", "Length of the reference, s"], ["share", "Share of the video"],
+  ["duration", "Duration, s"], ["n_words", "Number of words"], ["agreement", "Agreement of annotators"],
+  ["fits", "Share of verdicts that say it fits"],
 ]);
 const SORTS = /** @type {Record<string, string>} */ ({
-  kind: "kind, then loss", loss: "loss (1 − IoU)", confidence: "confidence (score of the first answer)", iou: "IoU of the first answer", best: "best IoU", rank: "rank of the hit", offset: "distance from the reference",
-  floor: "IoU of the floor", length: "length of the reference", share: "share of the video", duration: "duration", n_words: "number of words", agreement: "agreement", fits: "verdicts: it fits", id: "hash of the id",
+  kind: "Kind, then loss", loss: "Loss (1 − IoU)", confidence: "Confidence (score of the first answer)", iou: "IoU of the first answer", best: "Best IoU", rank: "Rank of the hit", offset: "Distance from the reference",
+  floor: "IoU of the floor", length: "Length of the reference", share: "Share of the video", duration: "Duration", n_words: "Number of words", agreement: "Agreement", fits: "Verdicts: it fits", id: "Hash of the id",
 });
 
 const CONFIDENT = "confident-and-wrong";
@@ -51,7 +51,7 @@ function figures() {
   const percent = (/** @type {number | null} */ share) => (share === null ? "–" : (100 * share).toFixed(2));
   const systems = about.systems.flatMap((/** @type {any} */ system) => [" · ", element("bdi", system.name), ` ${percent(system.figure)}`]);
   const floors = about.floors.slice(0, 1).map((/** @type {any} */ floor) => ` · floor ${percent(floor.figure)} (${floor.name})`);
-  const first = [element("bdi", `${about.dataset}/${about.split}`), ` · ${about.queries.toLocaleString("en")} queries · ${about.measure}`];
+  const first = [element("bdi", `${about.dataset}/${about.split}`), ` · ${about.queries.toLocaleString("en")} ${about.queries === 1 ? "query" : "queries"} · ${about.measure}`];
   return [...first, ...systems, ...floors, ` · protocol ${about.protocol}`];
 }
 
@@ -132,23 +132,23 @@ function isWithoutScores() {
 
 function showFacets() {
   const { facets } = answer;
-  byId("confident").textContent = `confident and wrong ${facets.views[CONFIDENT].toLocaleString("en")}`;
+  byId("confident").textContent = `Confident and wrong ${facets.views[CONFIDENT].toLocaleString("en")}`;
   byId("confident").title = `First answers with an IoU below ${about.wrong_below}, the highest score first`;
   const chosen = (query.get("kind") || "").split(",").filter(Boolean);
   byId("kinds").replaceChildren(...about.kinds.map((/** @type {string} */ name, /** @type {number} */ k) => {
     const made = /** @type {HTMLButtonElement} */ (element("button"));
     made.type = "button";
-    made.append(element("kbd", String(k + 1)), ` ${name} ${facets.kinds[name].toLocaleString("en")}`);
+    made.append(element("kbd", String(k + 1)), ` ${capitalised(name)} ${facets.kinds[name].toLocaleString("en")}`);
     made.setAttribute("aria-pressed", String(chosen.includes(name)));
     made.title = KINDS[name]?.[0] || "";
     made.addEventListener("click", () => kind(name, true));
     return made;
   }));
-  options("floor", [["", "any"], ["hit", `hits (${facets.floor.hit ?? 0})`], ["miss", `misses (${facets.floor.miss ?? 0})`]]);
-  options("verb", [["", "any"], ...named(facets.verbs, query.get("verb"))]);
-  options("tag", [["", "any"], ...named(facets.tags, query.get("tag"))]);
+  options("floor", [["", "Any"], ["hit", `Hits (${facets.floor.hit ?? 0})`], ["miss", `Misses (${facets.floor.miss ?? 0})`]]);
+  options("verb", [["", "Any"], ...named(facets.verbs, query.get("verb"))]);
+  options("tag", [["", "Any"], ...named(facets.tags, query.get("tag"))]);
   const systems = about.systems.map((/** @type {any} */ system) => system.name);
-  options("differ", [["", "any"], ...facets.differ.map((/** @type {number[]} */ [wrong, right, count]) => [`${wrong}:${right}`, `${isolated(systems[wrong])} ✗, ${isolated(systems[right])} ✓ (${count})`])]);
+  options("differ", [["", "Any"], ...facets.differ.map((/** @type {number[]} */ [wrong, right, count]) => [`${wrong}:${right}`, `${isolated(systems[wrong])} ✗, ${isolated(systems[right])} ✓ (${count})`])]);
   byId("differ").closest("label").hidden = systems.length < 2;
 }
 
@@ -187,7 +187,7 @@ function row(entry, number) {
   text.append(sentence, element("span", entry.query_id, "id"));
   for (const tag of entry.tags) text.append(" ", element("span", tag, "tag"));
   if (entry.note) {
-    const note = element("div", "note: ", "soft");
+    const note = element("div", "Note: ", "soft");
     note.append(element("bdi", entry.note));
     text.append(note);
   }
@@ -206,12 +206,12 @@ function words(entry) {
   entry.systems.forEach((/** @type {any} */ result, /** @type {number} */ k) => {
     const line = element("div");
     if (entry.systems.length > 1) line.append(element("bdi", about.systems[k].name), ": ");
-    line.append(element("span", result.kind, "name"), ` IoU ${fixed(result.iou, 2)}`);
+    line.append(element("span", capitalised(result.kind), "name"), ` IoU ${fixed(result.iou, 2)}`);
     if (result.confidence !== null) line.append(` · score ${fixed(result.confidence, 3)}`);
     if (result.rank_of_hit > 1) line.append(`, hit at rank ${result.rank_of_hit}`);
     box.append(line);
   });
-  if (entry.floor) box.append(element("div", `floor IoU ${fixed(entry.floor.iou, 2)}`, "soft"));
+  if (entry.floor) box.append(element("div", `Floor: IoU ${fixed(entry.floor.iou, 2)}`, "soft"));
   return box;
 }
 

@@ -6,12 +6,13 @@ import { Collection } from "./collection.js";
 import { showBar } from "./collection_bar.js";
 import { showExport } from "./export.js";
 import { Keys } from "./keys.js";
-import { spokenTime, timesText } from "./moments.js";
-import { ROOT, announce, button, byId, element, problem } from "./page.js";
+import { fixed, spokenTime, timesText } from "./moments.js";
+import { ROOT, announce, button, byId, capitalised, element, problem } from "./page.js";
 import { Stage } from "./preview.js";
 import { ShownIndex } from "./shown_index.js";
 import { Strips } from "./strips.js";
 
+const STANDS_OUT = 2; // standard deviations above the median, which the best of some dozen pieces reaches by chance
 const SILENCE_MS = 600; // without a key, until one video is searched
 
 const tab = Math.random().toString(36).slice(2, 10);
@@ -41,13 +42,31 @@ async function begin() {
   collection.addEventListener("change", () => cards.markKept((moment) => Boolean(collection.find(moment))));
   showBar(collection);
   collection.load().catch((error) => problem(error.message));
-  say("loading the model, a few seconds");
+  say("Loading the model, a few seconds");
   await index.loaded;
   if (known.get("videos")) byId("videos").value = known.get("videos");
   if (!turn && (like || known.get("q"))) search();
   const why = await index.modelLoaded();
-  if (why) say(`sentences cannot be searched: ${why}. Videos, collections and "more like this" work.`);
-  else if (!turn) say(`${index.videos.length} videos · ${index.model}`);
+  if (why) say(`Sentences cannot be searched: ${why}. Videos, collections and "more like this" work.`);
+  else if (!turn) say(`${videosText(index.videos.length)} · ${index.model}`);
+  if (!why) byId("examples").append(...index.examples.map((sentence) => button(sentence, "", () => {
+    like = null;
+    field.value = sentence;
+    search();
+  })));
+  byId("examples").hidden = Boolean(why || turn || !index.examples.length);
+}
+
+/** @param {number} count @returns {string} */
+const videosText = (count) => `${count.toLocaleString("en")} ${count === 1 ? "video" : "videos"}`;
+
+/** What precedes the list where no moment stands out; "" for nothing. @param {any} result */
+function nothingText(result) {
+  const z = result.moments[0]?.z;
+  if (z === undefined) return "No moment is this far apart from the others.";
+  if (result.no_word_known) return "Nothing stands out: the model knows no word of this sentence.";
+  if (z >= STANDS_OUT) return "";
+  return `Nothing stands out: the best moment is ${fixed(z, 1)} standard deviations above the median. Either nothing fits the sentence, or much fits it equally well.`;
 }
 
 /** @param {(string | Node)[]} parts */
@@ -91,13 +110,13 @@ async function search() {
   const began = performance.now();
   await index.loaded;
   if (!like && !index.isReady) {
-    say("loading the model; the sentence is searched then");
+    say("Loading the model; the sentence is searched then");
     await index.modelLoaded();
   }
   const sent = asked === turn && question();
   if (!sent) return;
   keepAddress();
-  say("searching");
+  say("Searching");
   try {
     const result = await get(`${sent[0]}?${sent[1]}`);
     if (asked === turn) show(result, performance.now() - began);
@@ -114,14 +133,18 @@ function show(result, ms) {
   stage.leave();
   const asked = result.like ? `like ${nameOf(result.like.v)} ${timesText(result.like)}` : "";
   const closely = result.scored < result.videos ? `${result.scored} looked at closely` : "all looked at closely";
-  const like = result.like ? [element("bdi", asked), " · "] : [];
-  say(...like, [`${result.videos} ${result.videos === 1 ? "video" : `videos, ${closely}`}`, `${(ms / 1000).toFixed(2)} s`, index.model].filter(Boolean).join(" · "));
-  if (result.scored < result.videos) byId("state").append(" ", button("all", "look at all videos closely", () => {
+  const like = result.like ? [element("bdi", capitalised(asked)), " · "] : [];
+  say(...like, [result.videos === 1 ? videosText(1) : `${videosText(result.videos)}, ${closely}`, `${(ms / 1000).toFixed(2)} s`, index.model].filter(Boolean).join(" · "));
+  if (result.scored < result.videos) byId("state").append(" ", button("Look at all", "Look at all videos closely", () => {
     isExact = true;
     search();
   }));
-  byId("state").append(element("span", " There always is a best moment. Look before you believe it."));
-  byId("notes").replaceChildren(...result.notes.map((/** @type {string} */ line) => element("p", line)));
+  byId("state").append(element("span", ". There always is a best moment. Look before you believe it."));
+  const nothing = result.like ? "" : nothingText(result);
+  byId("examples").hidden = true;
+  byId("nothing").hidden = !nothing;
+  byId("nothing").textContent = nothing;
+  byId("notes").replaceChildren(...result.notes.map((/** @type {string} */ line) => element("p", capitalised(line))));
   for (const moment of result.moments) {
     moment.sentence = result.q;
     moment.like = result.like ? asked : null;
@@ -133,7 +156,7 @@ function show(result, ms) {
   index.showChanged(result.changed);
   strips.show(result, index.videos, (v, time) => openVideo(v, time));
   const best = result.moments[0];
-  announce([...result.notes, best ? `${result.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "no moment"].join(". "));
+  announce([...result.notes, nothing, best ? `${result.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "No moment"].filter(Boolean).join(". "));
 }
 
 /** @param {number} v @param {number} time @param {any} moment */

@@ -14,7 +14,7 @@ export class ShownIndex {
 
   async load() {
     this.facts = await get("/api/index");
-    byId("videos").replaceChildren(new Option(`all (${this.videos.length})`, ""), ...this.videos.map(videoOption));
+    byId("videos").replaceChildren(new Option(`All (${this.videos.length})`, ""), ...this.videos.map(videoOption));
     this.showChanged(this.facts.changed);
   }
 
@@ -25,6 +25,11 @@ export class ShownIndex {
 
   get isOwner() {
     return this.facts?.role === "owner";
+  }
+
+  /** @returns {string[]} sentences whose words the model knows */
+  get examples() {
+    return this.facts?.examples ?? [];
   }
 
   get isReady() {
@@ -47,8 +52,8 @@ export class ShownIndex {
       if (this.isReady) return "";
       if (this.facts.state === "failed") return this.facts.why;
       await wait(ASKED_EVERY_MS);
-      const { ready, state, why } = await get("/api/index").catch(() => this.facts);
-      Object.assign(this.facts, { ready, state, why });
+      const { ready, state, why, examples } = await get("/api/index").catch(() => this.facts);
+      Object.assign(this.facts, { ready, state, why, examples });
     }
   }
 

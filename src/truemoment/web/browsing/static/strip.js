@@ -138,10 +138,10 @@ export class Strip extends EventTarget {
   /** @returns {HTMLElement} a table of the peaks, which is the strip in words */
   table() {
     const details = element("details");
-    details.append(element("summary", "peaks in words"));
+    details.append(element("summary", "Peaks in words"));
     const table = element("table");
     const head = element("tr");
-    head.append(element("th", "time"), element("th", "score"));
+    head.append(element("th", "Time"), element("th", "Score"));
     table.append(head);
     for (const peak of this.peaks()) {
       const row = element("tr");

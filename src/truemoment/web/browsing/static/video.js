@@ -197,7 +197,7 @@ function showKept() {
   const moment = current();
   const isKept = Boolean(moment && collection.find(moment));
   byId("keep").setAttribute("aria-pressed", String(isKept));
-  byId("keep-word").textContent = isKept ? "kept" : "keep";
+  byId("keep-word").textContent = isKept ? "Kept" : "Keep";
 }
 
 player.addEventListener("frame", () => {
@@ -209,7 +209,7 @@ player.addEventListener("frame", () => {
 });
 player.addEventListener("state", () => {
   byId("play-sign").textContent = player.isPlaying ? "❚❚" : "▶";
-  byId("play-word").textContent = player.isPlaying ? "pause" : "play";
+  byId("play-word").textContent = player.isPlaying ? "Pause" : "Play";
 });
 player.addEventListener("broken", () => problem("The browser cannot play this video. Pictures and export work."));
 timeline.addEventListener("seek", (event) => player.show(/** @type {CustomEvent} */ (event).detail));

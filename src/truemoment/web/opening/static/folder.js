@@ -1,7 +1,7 @@
 // The results of a folder: cards by kind and words, audits and comparisons. The address holds kind and words.
 
 import { get, send } from "./api.js";
-import { announce, button, byId, element, isolated, problem, wait } from "./page.js";
+import { announce, button, byId, capitalised, element, isolated, problem, wait } from "./page.js";
 
 const PAGE = 60;
 const MOST = 200;
@@ -61,7 +61,7 @@ function show(answer) {
   byId("cards").replaceChildren(...answer.cards.map(card));
   if (focused) /** @type {HTMLElement | undefined} */ (document.querySelectorAll(`[data-key="${focused.getAttribute("data-key")}"] :is(a, button)`)[at])?.focus();
   const all = answer.kinds.reduce((/** @type {number} */ sum, /** @type {any} */ entry) => sum + entry.count, 0);
-  byId("kinds").replaceChildren(chip("", "all", all), ...answer.kinds.map((/** @type {any} */ entry) => chip(entry.kind, entry.title, entry.count)));
+  byId("kinds").replaceChildren(chip("", "All", all), ...answer.kinds.map((/** @type {any} */ entry) => chip(entry.kind, entry.title, entry.count)));
   const reading = answer.waiting ? ` · ${answer.waiting.toLocaleString("en")} files are not read yet` : "";
   const cut = answer.is_whole ? "" : " · the folder has more files than are listed";
   byId("count").textContent = `${answer.total.toLocaleString("en")} ${answer.total === 1 ? "result" : "results"}${reading}${cut}`;
@@ -74,7 +74,7 @@ function show(answer) {
 
 /** @param {string} kind @param {string} title @param {number} count */
 function chip(kind, title, count) {
-  const made = button(`${title} ${count.toLocaleString("en")}`, "", () => set("kind", kind));
+  const made = button(`${capitalised(title)} ${count.toLocaleString("en")}`, "", () => set("kind", kind));
   made.setAttribute("aria-pressed", String((query.get("kind") || "") === kind));
   return made;
 }
@@ -95,7 +95,7 @@ function card(result) {
   const changed = element("time", ago(result.changed_s));
   changed.setAttribute("datetime", new Date(1000 * result.changed_s).toISOString());
   changed.title = new Date(1000 * result.changed_s).toLocaleString("en");
-  head.append(element("span", result.kind), changed);
+  head.append(element("span", capitalised(result.kind)), changed);
   const title = element(result.address ? "a" : "span", result.title, "title");
   if (result.address) title.setAttribute("href", result.address);
   title.dir = "auto";
@@ -106,8 +106,8 @@ function card(result) {
   item.append(element("div", [folder, size].filter(Boolean).join(" · "), "place"));
   if (result.kind === "predictions") {
     const row = element("div", "", "row");
-    row.append(button("audit…", `audit ${result.title}`, () => ask("audit", [result])));
-    const wrong = element("a", "confident and wrong", "button");
+    row.append(button("Audit…", `Audit ${result.title}`, () => ask("audit", [result])));
+    const wrong = element("a", "Confident and wrong", "button");
     wrong.setAttribute("href", `${result.address}?view=confident-and-wrong`);
     row.append(wrong);
     item.append(row);
@@ -206,13 +206,13 @@ const isUnderWay = (started) => started.state === "waiting" || started.state ===
 function job(started) {
   const box = element("div", "", `job ${started.state}`);
   const seconds = Math.round(Date.now() / 1000 - started.started_s);
-  const state = started.state === "running" ? `${started.doing || "begins"} · ${seconds} s` : started.state === "failed" ? started.why : started.state;
+  const state = started.state === "running" ? `${started.doing || "Begins"} · ${seconds} s` : started.state === "failed" ? started.why : started.state;
   const end = element("span", "", "end");
-  if (isUnderWay(started)) end.append(button("cancel", `cancel: ${started.title}`, () => send("POST", `/api/jobs/${started.job}/cancel`).catch(() => {})));
+  if (isUnderWay(started)) end.append(button("Cancel", `Cancel: ${started.title}`, () => send("POST", `/api/jobs/${started.job}/cancel`).catch(() => {})));
   if (started.address) {
-    const link = element("a", "open", "button main");
+    const link = element("a", "Open", "button main");
     link.setAttribute("href", started.address);
-    link.setAttribute("aria-label", `open: ${started.title}`);
+    link.setAttribute("aria-label", `Open: ${started.title}`);
     end.append(link);
   }
   box.append(element("bdi", started.title), element("span", state, "soft"), end);

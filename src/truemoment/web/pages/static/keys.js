@@ -149,7 +149,7 @@ export class Keys {
   changer(key, dialog, hasMarks) {
     const cell = document.createElement("td");
     if (!/^[A-Z]$/.test(key)) return cell;
-    const button = element("button", "change");
+    const button = element("button", "Change");
     button.setAttribute("aria-label", `change the key ${key}`);
     button.addEventListener("click", () => {
       button.textContent = "press a key";

@@ -59,6 +59,9 @@ export function button(text, label, act, kind = "") {
   return made;
 }
 
+/** Text with a capital, as buttons and headings begin. @param {string} text */
+export const capitalised = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 /** Say something to people who do not see it. @param {string} text */
 export function announce(text) {
   byId("live").textContent = printable(text);
