@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from truemoment.data.answers import words
-from truemoment.data.answers.times import Time, Unit, any_of
+from truemoment.data.answers.times import Time, Unit
 from truemoment.data.answers.words import Label
 
 REACH = 100
@@ -38,8 +38,9 @@ _WORD = re.compile(r"[a-z_]+|\.{2,}|[^\sa-z_]")
 _LABEL_WORD = re.compile(words.LABEL_WORD)
 _SENTENCE = re.compile(r"[.!?]\s")
 _TAG = re.compile(r"</?([a-z_]{1,20})>")
-_FOLLOWER = re.compile(rf"[ \t]{{0,3}}(?P<word>[a-z']+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d")
+_FOLLOWER = re.compile(rf"[ \t]{{0,3}}(?P<word>(?:[^\W\d_]|')+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d")
 _NUMBERED = re.compile(rf"\b{words.NUMBERED_THINGS}s?\.?\s?#?\Z")
+_DATED = re.compile(words.DATED)
 _TO_THE_END = re.compile(words.TO_THE_END)
 _FROM_THE_START = re.compile(words.FROM_THE_START)
 _NOT_UNTIL = re.compile(words.NOT_UNTIL)
@@ -215,8 +216,6 @@ def _joined(between: str, label: Label, before: str) -> str:
 
 def _is_range(between: str, core: str, n_words: int) -> bool:
     """Whether the text between two times makes a range of them; `core` is the text without filler words."""
-    if len(between) <= 20 and any_of(words.RANGE_SIGNS, between):
-        return True
     return n_words <= 12 and core in words.RANGE and not (core == "-" and "\n" in between)
 
 
@@ -276,7 +275,7 @@ def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
     if _NUMBERED.search(before):
         return False
     years = all(1900 <= time.value <= 2100 and time.value == int(time.value) for time in (first, second))
-    return not years or (bool(before.strip()) and label_of(before) in ("start", "between"))
+    return not years or (bool(before.strip()) and label_of(before) in ("start", "between") and not _DATED.search(before))
 
 
 def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | None:

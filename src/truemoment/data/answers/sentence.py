@@ -14,7 +14,8 @@ from truemoment.data.answers.groups import alternatives, group
 from truemoment.data.answers.moments import Moment, find_moments, label_of, whole_video
 from truemoment.data.answers.part import Extract, parts
 from truemoment.data.answers.reading import ParsedAnswer, Reading
-from truemoment.data.answers.times import Time, find_times, plain
+from truemoment.data.answers.rewriting import rewritten
+from truemoment.data.answers.times import Time, find_times
 from truemoment.data.axes import Axis
 
 _UNITS_OF = {"seconds": ("", "s"), "fraction": ("",), "percent": ("", "%"), "bins": ("", "frame")}
@@ -35,17 +36,13 @@ def parse_answer(text: str, reading: Reading = Reading()) -> ParsedAnswer:  # no
     >>> answer.status, answer.why
     ('ambiguous', 'a start without an end')
     """
-    same = plain(text)
-    if "\\" in same:
-        same = _without_latex(same)
-    if "~~" in same:
-        same = _STRUCK_OUT.sub(lambda struck: " " * len(struck[0]), same)
+    plain_text = rewritten(text)
     answer = ParsedAnswer("failed", (), None, "nothing that could be a moment")
-    for part in parts(same):
+    for part in parts(plain_text.text):
         answer = _read(part, reading)
         if answer.status != "failed":
             break
-    return answer
+    return answer if answer.span is None else answer._replace(span=plain_text.place(*answer.span))
 
 
 def _read(part: Extract, reading: Reading) -> ParsedAnswer:
@@ -208,22 +205,6 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
     return ParsedAnswer("failed", (), None, "nothing that could be a moment")
 
 
-def _without_latex(text: str) -> str:
-    r"""Blank commands of LaTeX about type and space, and the signs of mathematics around them; positions stay.
-
-    Examples
-    --------
-    >>> _without_latex(r"$12\text{s}$")
-    ' 12      s  '
-    """
-    blanked = _TYPE.sub(lambda command: f"{' ' * len(command['name'])}{command['words']} ", text)
-    blanked = _SPACE.sub(lambda command: " " * len(command[0]), blanked)
-    return text if blanked == text else blanked.replace("$", " ")
-
-
-_TYPE = re.compile(r"(?P<name>\\{1,2}(?:text|textbf|textrm|mathrm|mathbf|mbox|operatorname)\s?\{)(?P<words>[^{}\n]*)\}")
-_SPACE = re.compile(r"\\{1,2}(?:[,;:! ]|quad\b|[()\[\]])")
-_STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
 _CORRECTED = re.compile(r"\b(?:correction|no wait|wait,|scratch that)\b[^\n]*\d")
 _TWICE = re.compile(words.TWICE)

@@ -14,26 +14,6 @@ Unit = Literal["", "s", "%", "frame"]
 MOST_DIGITS = 9
 """A number of more digits before its point is no time."""
 
-_SAME = {
-    **{chr(code): chr(code + 32) for code in range(ord("A"), ord("Z") + 1)},
-    **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
-    **dict.fromkeys("\u200b\u200c\u200d\ufeff\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000*`", " "),
-    **{chr(zero + digit): str(digit) for zero in (0xFF10, 0x0660, 0x06F0, 0x0966) for digit in range(10)},
-    **dict(zip("：，；～〜〰（）【】［］“”„‘’′％＝．٫،٪", ":,;~~~()[][]\"\"\"'''%=..,%", strict=True)),
-}
-_PLAIN = str.maketrans(_SAME)
-
-
-def plain(text: str) -> str:
-    r"""Write a text with one sign for each meaning, character by character: positions stay as they are.
-
-    Examples
-    --------
-    >>> plain("From **12** \u2013 20 S")
-    'from   12   - 20 s'
-    """
-    return text.translate(_PLAIN)
-
 
 class Time(NamedTuple):
     """A number in the characters from `begin` to `end` that may be a time; units of time are in seconds.
@@ -61,15 +41,14 @@ _LETTERS = re.compile(r"[a-z]+")
 _NAMES = frozenset([*ONES, *TENS, "half"])
 _UNIT = re.compile(
     r"""
-    (?:\s{0,4}-?\ ?(?:\\(?:text|mathrm|,)\ ?\{?\ ?)?(?:
+    (?:\s{0,4}-?\ ?(?:
         (?P<ms>ms|msecs?|milliseconds?)
-      | (?P<s>s|secs?|sec[ou]{0,2}nds?|sekunden?|segundos?|secondes?|secondi|''|″|秒钟?|초
-        |ثانية|ثوان[يٍ]?|сек(?:унд[аы]?)?)
-      | (?P<min>mins?|minutes?|minuten|minutos|分钟?|분|دقيقة|دقائق)
-      | (?P<h>h|hrs?|hours?|stunden|小时|시간)
+      | (?P<s>s|secs?|sec[ou]{0,2}nds?|''|″)
+      | (?P<min>mins?|minutes?)
+      | (?P<h>h|hrs?|hours?)
       | (?P<percent>%|percent|per\ cent)
       | (?P<frame>frames?)
-      )(?![a-z])(?:\ ?\})?
+      )(?![a-z])
     )
   | (?P<m>m(?![a-z])|\ m(?=\ \d+(?:\.\d+)?\ ?s)|'(?=\ ?\d))
   | (?P<ordinal>(?:st|nd|rd|th)(?![a-z])(?:[\ -](?P<nth>second|minute|frame)(?![a-z]))?)
@@ -78,7 +57,7 @@ _UNIT = re.compile(
     re.VERBOSE,
 )
 _BEFORE = re.compile(
-    r"\b(?:(?P<s>sec(?:ond)?s?|segundo|sekunde|seconde|secondo|الثانية|第)|(?P<min>minut[eo]s?|الدقيقة)"
+    r"\b(?:(?P<s>sec(?:ond)?s?)|(?P<min>minutes?)"
     r"|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?\Z"
 )
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "second": 1.0, "minute": 60.0}
@@ -215,7 +194,7 @@ def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Ti
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)
-    has_unit = not spelled and any_of(("sec", "seg", "sek", "frame", "minut", "第", "الثا", "الدق"), text[low:begin])
+    has_unit = not spelled and any_of(("sec", "frame", "minut"), text[low:begin])
     before = _BEFORE.search(text, low, begin) if has_unit else None
     if before is not None and before["frame"]:
         return Time(begin, end, value, "frame")

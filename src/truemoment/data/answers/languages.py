@@ -1,0 +1,310 @@
+"""Words of other languages, with what they mean in the English of the reader.
+
+A line of a table is ``meaning: words``. A word is a part of a pattern; `_` is a blank, and a final `@` stands for "before
+a time". Units count only beside a number; with `glued` a language has no blanks between its words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LETTER = r"[^\W\d_]|[\u0900-\u0963\u064b-\u065f]"
+"""A letter, or a vowel sign, which belongs to a word as well."""
+BEGINS = r"(?<![^\W\d_])(?<![\u0900-\u0963\u064b-\u065f])"
+ENDS = rf"(?!{LETTER})"
+BEFORE_A_TIME = r"(?=[ :]{0,2}(?:[^\W\d_\n]{1,10} ){0,2}第?[\d零〇一二两兩三四五六七八九十百])"
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a language is known, and its words.
+
+    Parameters
+    ----------
+    signs
+        Pattern that occurs in no English text.
+    units
+        Units of time, after a number (or before it).
+    words
+        All other words.
+    glued
+        Whether words are written without blanks between them.
+    """
+
+    signs: str
+    units: str
+    words: str
+    glued: bool = False
+
+    def meanings(self) -> list[tuple[str, str]]:
+        """Return (pattern, meaning) of each word."""
+        begins, ends = ("", "") if self.glued else (BEGINS, ENDS)
+        unit_begins = r"(?<=[\d.])\s?" if self.glued else BEGINS
+        return [
+            *((f"{unit_begins}{word}{ends}", meaning) for word, meaning in _lines(self.units)),
+            *(
+                (f"{begins}{word.removesuffix('@')}{ends}{BEFORE_A_TIME if word.endswith('@') else ''}", meaning)
+                for word, meaning in _lines(self.words)
+            ),
+        ]
+
+
+def _lines(table: str) -> list[tuple[str, str]]:
+    """Return (word, meaning) of each word of a table."""
+    split = [line.split(":", 1) for line in table.strip().splitlines()]
+    return [(word.replace("_", " "), meaning.strip().replace("_", " ")) for meaning, words in split for word in words.split()]
+
+
+CHINESE = Language(
+    r"[\u4e00-\u9fff]",
+    """
+    seconds: 秒钟? 秒鐘
+    minutes: 分钟? 分鐘
+    hours: 个?小时 個?小時 时(?=\\d)
+    """,
+    """
+    from: 从@ 從@ 自@
+    to: 到@ 至@
+    to: 和(?=[^,.，。和]{1,12}之[间間]) 与(?=[^,.，。与]{1,12}之[间間])
+    and: 和 以及 以及 并且
+    at: 第(?=\\s?[\\d.]+\\s?(?:秒|分))
+    second: 第(?=\\d{1,5}\\s?(?:[,到至-]|\\Z))
+    start: 开始 起始 開始 起点
+    end: 结束 終止 终止 結束 截止 終了
+    time: 时间 時間
+    answer: 答案[是为]?
+    does_not_occur: 没有 沒有 未出现 不存在 未发生 没出现 不出现 找不到
+    i_am_sorry: 无法 抱歉 不能观看 無法
+    approximately: 大约 大約 约 左右 大概
+    """,
+    glued=True,
+)
+JAPANESE = Language(
+    r"[\u3040-\u30ff]",
+    """
+    seconds: 秒間?
+    minutes: 分間?
+    hours: 時間
+    """,
+    """
+    to: から(?=[^\\n。]{0,12}\\d)
+    to: と(?=[^\\n。と]{1,12}の間)
+    start: 開始 始まり(?=[^\\d\\n]{0,8}:)
+    end: 終了 終わり(?=[^\\d\\n]{0,8}:)
+    answer: 答え 回答
+    does_not_occur: ありません 映っていません 起こりません 現れません 存在しません 見られません 起きません 見当たりません
+    i_am_sorry: 申し訳 できません
+    approximately: 約 およそ 頃
+    """,
+    glued=True,
+)
+KOREAN = Language(
+    r"[\uac00-\ud7a3]",
+    """
+    seconds: 초
+    minutes: 분
+    hours: 시간
+    """,
+    """
+    to: 부터(?=[^\\n.]{0,12}\\d) (?<=[초분])에서(?=[^\\n.]{0,12}\\d) [와과](?=[^\\n.]{1,12}사이)
+    start: 시작_시간은?  시작
+    end: 종료_시간은? 종료 끝
+    answer: 정답은? 답변
+    does_not_occur: 않습니다 않는다 없습니다 없음 않음
+    i_am_sorry: 죄송
+    approximately: 약(?=\\s?\\d)
+    """,
+    glued=True,
+)
+SPANISH = Language(
+    r"\b(?:segundos?|desde|hasta|entre|comienza|empieza|inicio|ocurre|aparece|ning[uú]n)\b",
+    """
+    second: segundo
+    seconds: segundos seg
+    minute: minuto
+    minutes: minutos
+    hours: horas?
+    """,
+    """
+    from: desde del@ de@
+    to: hasta a@ al@
+    between: entre
+    and: y
+    start: comienza empieza inicia inicio comienzo empezando
+    end: termina finaliza acaba fin final terminando
+    answer: respuesta
+    the: el la los las
+    approximately: aproximadamente unos alrededor_de
+    does_not_occur: no_(?:se_)?(?:aparece|ocurre|sucede|ve|muestra|hay|existe|produce) ning[uú]na? ning[uú]n_momento
+    i_am_sorry: lo_siento
+    """,
+)
+PORTUGUESE = Language(
+    r"\b(?:segundos?|entre|come[cç]a|início|até|não)\b",
+    SPANISH.units,
+    """
+    from: desde do@ de@ dos@ das@ da@
+    to: at[eé]_aos@ at[eé]_ao@ at[eé] a@ ao@ aos@ à@ às@
+    between: entre
+    and: e@
+    start: come[cç]a inicia in[ií]cio come[cç]ando come[cç]o
+    end: termina acaba fim terminando
+    answer: resposta
+    the: os as
+    approximately: aproximadamente cerca_de
+    does_not_occur: n[aã]o_(?:se_)?(?:aparece|ocorre|acontece|h[aá]|existe|est[aá]|mostra) nenhuma?
+    i_am_sorry: desculpe sinto_muito
+    """,
+)
+FRENCH = Language(
+    r"\b(?:secondes?|entre|début|à|n'appara[iî]t|vidéo)\b",
+    """
+    second: seconde
+    seconds: secondes
+    minutes: minutes?
+    hours: heures?
+    """,
+    """
+    from: depuis de@ du@ des@
+    to: à@ jusqu'à jusqu'au au@
+    between: entre
+    and: et
+    start: commence d[eé]bute d[eé]but
+    end: se_termine termine finit fin
+    answer: r[eé]ponse
+    the: le la les
+    approximately: environ
+    does_not_occur: n'appara[iî]t_pas n'a_pas_lieu n'est_pas ne_se_produit_pas n'y_a_pas aucune? n'existe_pas
+    i_am_sorry: d[eé]sol[eé]
+    """,
+)
+GERMAN = Language(
+    r"\b(?:sekunden?|bis|zwischen|beginnt|ende|ereignis)\b",
+    """
+    second: sekunde
+    seconds: sekunden sek
+    minutes: minuten?
+    hours: stunden?
+    """,
+    """
+    from: von@ ab@
+    to: bis_zur@ bis_zum@ bis
+    between: zwischen
+    and: und
+    start: beginn beginnt startet anfang
+    end: ende endet
+    answer: antwort
+    the: der die das den
+    approximately: etwa ungef[aä]hr circa
+    does_not_occur: nicht_(?:vor|zu_sehen|statt|gezeigt|enthalten|sichtbar) kein(?:e[nmrs]?)?
+    i_am_sorry: tut_mir_leid entschuldigung
+    """,
+)
+ITALIAN = Language(
+    r"\b(?:second[oi]|inizia|fino|finisce)\b",
+    """
+    second: secondo
+    seconds: secondi
+    minute: minuto
+    minutes: minuti
+    hours: or[ae]
+    """,
+    """
+    from: da@ dal@ dai@ dalle@
+    to: fino_a@ fino_al@ a@ al@ ai@ alle@
+    between: tra fra
+    and: e@ ed@
+    start: inizia inizio comincia
+    end: finisce termina la_fine fine:
+    answer: risposta
+    the: il lo gli
+    approximately: circa
+    does_not_occur: non_(?:si_)?(?:verifica|appare|compare|accade|vede|c'è|esiste) nessun[oa]?
+    i_am_sorry: mi_dispiace
+    """,
+)
+RUSSIAN = Language(
+    r"[\u0400-\u04ff]",
+    """
+    seconds: (?<=\\d)_?-?(?:й|я|ю|ой|ей|го|ую)?_?секунд[аыуе]?(?:ми|ах|ой)? секунд[аыуе]?(?:ми|ах|ой)? сек (?<=\\d)_?с
+    minutes: минут[аыуе]?(?:ми|ах|ой)? мин
+    hours: час(?:а|ов)?
+    """,
+    """
+    seconds: (?<=\\d)-(?:й|я|ю|ой|ей|го|ую)(?=_и_\\d)
+    from: с@ со@ от@
+    to: до по@
+    between: между
+    and: и
+    start: начало начинается начинаясь
+    end: конец заканчивается окончание
+    answer: ответ
+    approximately: примерно около
+    does_not_occur: нет не_(?:происходит|показан[аоы]?|появляется|встречается|видно|существует)
+    i_am_sorry: извините к_сожалению
+    """,
+)
+ARABIC = Language(
+    r"[\u0600-\u06ff]",
+    """
+    seconds: ثانية ثوان[يٍ]? الثانية ثواني ثانيتين
+    minutes: دقيقة دقائق الدقيقة
+    hours: ساعة ساعات الساعة
+    """,
+    """
+    from: من
+    to: إلى الى حتى
+    between: بين
+    and_seconds: والثانية
+    and: و@
+    start: يبدأ البداية بداية تبدأ
+    end: وينتهي ينتهي النهاية نهاية وتنتهي تنتهي
+    answer: الإجابة الجواب
+    approximately: حوالي تقريبا
+    does_not_occur: لا_(?:يظهر|يحدث|يوجد|توجد|تظهر) غير_موجود ليس
+    i_am_sorry: عذرا آسف
+    """,
+)
+HINDI = Language(
+    r"[\u0904-\u0939]",
+    """
+    seconds: सेकंड सेकेंड सेकण्ड सेकंड्स
+    minutes: मिनट
+    hours: घंटे घंटा
+    """,
+    """
+    to: से@ और(?=[^\\n।]{1,16}के_बीच)
+    and: और
+    start: (?:शुरू|शुरुआत|प्रारंभ|आरंभ)(?=[^\\d\\n]{0,8}:)
+    end: (?:समाप्त|समाप्ति|अंत|खत्म)(?=[^\\d\\n]{0,8}:)
+    answer: उत्तर
+    approximately: लगभग करीब
+    does_not_occur: नहीं
+    i_am_sorry: क्षमा माफ़
+    """,
+)
+VIETNAMESE = Language(
+    r"(?:gi[aâ]y|ph[uú]t|kh[oô]ng|kết thúc|bắt đầu)",
+    """
+    seconds: gi[aâ]y
+    minutes: ph[uú]t
+    hours: giờ
+    """,
+    """
+    from: từ
+    to: đến tới
+    between: giữa
+    and: và
+    start: bắt_đầu
+    end: kết_thúc
+    time: thời_gian
+    at: lúc
+    answer: đáp_án câu_trả_lời trả_lời
+    approximately: khoảng
+    does_not_occur: không_(?:có|xảy_ra|xuất_hiện|thấy|tồn_tại)
+    i_am_sorry: xin_lỗi
+    """,
+)
+LANGUAGES = (
+    CHINESE, JAPANESE, KOREAN, SPANISH, PORTUGUESE, FRENCH, GERMAN, ITALIAN, RUSSIAN, ARABIC, HINDI, VIETNAMESE,
+)  # fmt: skip
