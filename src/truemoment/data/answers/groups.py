@@ -15,7 +15,7 @@ _VALUES = re.compile(
     r'"[^"\n]{0,300}"(?=\s*[,}\]])|"[a-z0-9_ ]{1,40}"\s?:|:\s?[\d.]+(?=\s*[,}\]])|(?<=[:\s])[\d.]+(?=\s*[,}])'
 )
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
-_LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4}\Z")
+_LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4})?[\[(]?\Z")
 _BULLET = re.compile(
     r"(?:^|(?<=\n))[ \t]{0,4}(?:\(?\d{1,2}[.):]|[-•])[ \t]{0,4}|\(\d{1,2}\)|(?<=[\s,;])\d{1,2}[.)](?=\s)"
 )
@@ -46,7 +46,7 @@ def _is_repeated(last: Moment, moment: Moment, between: str) -> bool:
 
 
 def _are_listed(text: str, last: Moment, moment: Moment) -> bool:
-    """Whether both moments begin a line with a bullet or number, the one right below the other."""
+    """Whether both moments begin a line, perhaps with a bullet or number, the one right below the other."""
     between = text[last.stop : moment.begin]
     if between.count("\n") != 1 or len(between) > 4 * REACH:
         return False

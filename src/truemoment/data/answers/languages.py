@@ -60,6 +60,7 @@ CHINESE = Language(
     """
     seconds: 秒钟? 秒鐘
     minutes: 分钟? 分鐘
+    minutes_30_seconds: 分钟?半
     hours: 个?小时 個?小時 时(?=\\d)
     """,
     """
@@ -69,7 +70,9 @@ CHINESE = Language(
     and: 和 以及 以及 并且
     at: 第(?=\\s?[\\d.]+\\s?(?:秒|分))
     second: 第(?=\\d{1,5}\\s?(?:[,到至-]|\\Z))
-    start: 开始 起始 開始 起点
+    to_the_end: [到至](?:视频)?(?:结尾|最后|结束)
+    from_the_beginning_to: 从(?:视频)?(?:头|开头|开始)[到至]@
+    start: (?<!秒)(?<!左右)(?:开始|開始) 起始 起点
     end: 结束 終止 终止 結束 截止 終了
     time: 时间 時間
     answer: 答案[是为]?
@@ -107,8 +110,10 @@ KOREAN = Language(
     """,
     """
     to: 부터(?=[^\\n.]{0,12}\\d) (?<=[초분])에서(?=[^\\n.]{0,12}\\d) [와과](?=[^\\n.]{1,12}사이)
-    start: 시작_시간은?  시작
-    end: 종료_시간은? 종료 끝
+    from_the_beginning_to: (?:처음|시작)부터@
+    to_the_end: 끝까지
+    start: (?<!초에)(?<!초에_)시작(?=[^\\d\\n]{0,8}(?::|은|는|\\d)) 시작(?=:)
+    end: 종료(?=[^\\d\\n]{0,8}(?::|은|는|\\d))
     answer: 정답은? 답변
     does_not_occur: 않습니다 않는다 없습니다 없음 않음
     i_am_sorry: 죄송
@@ -151,6 +156,8 @@ PORTUGUESE = Language(
     end: termina acaba fim terminando
     answer: resposta
     the: os as
+    second: (?<=\\d)[ºª]_segundo
+    to: (?<=\\d)[ºª]_ao@
     approximately: aproximadamente cerca_de
     does_not_occur: n[aã]o_(?:se_)?(?:aparece|ocorre|acontece|h[aá]|existe|est[aá]|mostra) nenhuma?
     i_am_sorry: desculpe sinto_muito
@@ -172,7 +179,7 @@ FRENCH = Language(
     start: commence d[eé]bute d[eé]but
     end: se_termine termine finit fin
     answer: r[eé]ponse
-    the: le la les
+    the: le la les (?<=\\d)(?:e|[eè]me)
     approximately: environ
     does_not_occur: n'appara[iî]t_pas n'a_pas_lieu n'est_pas ne_se_produit_pas n'y_a_pas aucune? n'existe_pas
     i_am_sorry: d[eé]sol[eé]
@@ -217,7 +224,7 @@ ITALIAN = Language(
     start: inizia inizio comincia
     end: finisce termina la_fine fine:
     answer: risposta
-    the: il lo gli
+    the: il lo gli i@
     approximately: circa
     does_not_occur: non_(?:si_)?(?:verifica|appare|compare|accade|vede|c'è|esiste) nessun[oa]?
     i_am_sorry: mi_dispiace
@@ -255,6 +262,7 @@ ARABIC = Language(
     from: من
     to: إلى الى حتى
     between: بين
+    1_minute: (?<!\\d_)دقيقة(?=_و_?\\d)
     and_seconds: والثانية
     and: و@
     start: يبدأ البداية بداية تبدأ
@@ -286,7 +294,7 @@ HINDI = Language(
 VIETNAMESE = Language(
     r"(?:gi[aâ]y|ph[uú]t|kh[oô]ng|kết thúc|bắt đầu)",
     """
-    seconds: gi[aâ]y
+    seconds: gi[aâ]y(?:_thứ)?
     minutes: ph[uú]t
     hours: giờ
     """,
@@ -305,6 +313,72 @@ VIETNAMESE = Language(
     i_am_sorry: xin_lỗi
     """,
 )
+DUTCH = Language(
+    r"\b(?:seconden|tussen|tot)\b",
+    """
+    seconds: seconden sec
+    second: seconde
+    minutes: minuten
+    """,
+    """
+    from: van@
+    to: tot
+    between: tussen
+    and: en@
+    start: begint begin
+    end: eindigt einde
+    the: de het
+    """,
+)
+INDONESIAN = Language(
+    r"\b(?:detik|menit)\b",
+    """
+    seconds: detik(?:_ke-?)?
+    minutes: menit(?:_ke-?)?
+    hours: jam
+    """,
+    """
+    from: dari mulai
+    to: hingga sampai
+    between: antara
+    and: dan
+    start: dimulai
+    end: berakhir selesai
+    does_not_occur: tidak_(?:ada|terjadi|terlihat|muncul)
+    i_am_sorry: maaf
+    """,
+)
+POLISH = Language(
+    r"\b(?:sekund[yę]?|minut[yę]?|między)\b",
+    """
+    seconds: sekund[yęa]? sekundzie
+    minutes: minut[yęa]?
+    """,
+    """
+    from: od
+    to: do
+    between: między
+    and: i@ a@
+    start: początek zaczyna
+    end: koniec kończy
+    does_not_occur: nie_(?:ma|występuje|pojawia)
+    """,
+)
+TURKISH = Language(
+    r"\bsaniye",
+    """
+    seconds_to: (?:\\._)?saniye(?:den|sinden)
+    seconds: (?:\\._)?saniye(?:ye|ler|sine|de|sinde)?
+    minutes: dakika
+    """,
+    """
+    and: ve
+    start: başlangıç(?=:)
+    end: bitiş(?=:)
+    does_not_occur: yok görünmüyor
+    """,
+)
 LANGUAGES = (
     CHINESE, JAPANESE, KOREAN, SPANISH, PORTUGUESE, FRENCH, GERMAN, ITALIAN, RUSSIAN, ARABIC, HINDI, VIETNAMESE,
+    DUTCH, INDONESIAN, POLISH, TURKISH,
 )  # fmt: skip

@@ -153,9 +153,9 @@ def label_of(before: str) -> Label:
     ('start', 'other', '')
     """
     for word in reversed(_LABEL_WORD.findall(before)):
-        label = words.LABELS.get(word) or words.LABELS.get(word.partition("_")[0])
-        if label is not None:
-            return label
+        labels = {words.LABELS[part] for part in (word, *word.split("_")) if part in words.LABELS}
+        if labels:
+            return "other" if "other" in labels else next(words.LABELS[part] for part in (word, *word.split("_")) if part in words.LABELS)
     return ""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from truemoment.data.answers.languages import LANGUAGES, Language
+from truemoment.data.answers.times import any_of
 
 _SMALL = {
     code: chr(code).lower()
@@ -20,6 +21,7 @@ _SMALL = {
 }
 _ZEROS = (0xFF10, 0x660, 0x6F0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50, 0x17E0)
 _SIGNS = {
+    **{chr(code): chr(code - 0xFEE0).lower() for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))},
     **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
     **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\ufeff\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000*`", " "),
     **dict(
@@ -87,13 +89,13 @@ def rewritten(answer: str) -> Rewritten:
     """
     text = Rewritten(answer).replaced(_CAMEL_KEY, lambda key: _HUMP.sub("_", key[0]))
     text = text._replace(text=plain(text.text))
-    if "\\" in answer or "$" in answer:
+    if any_of(("\\", "$", "≤", "<="), answer):
         typed = text
         for pattern, by in _LATEX:
             typed = typed.replaced(pattern, by)
         text = typed.replaced(_MATHEMATICS if typed is text else _DOLLAR, _blank)
     text = text.replaced(_ENDS_BY_NUMBER, lambda key: "end" if key["end"] == "1" else "start")
-    text = text.replaced(_ASIDE, _blank)
+    text = text.replaced(_ASIDE, _blank).replaced(_TABLE, lambda row: f"start: {row['start']} end: {row['end']}")
     if _FOREIGN.search(text.text):
         known = tuple(language for language in LANGUAGES if re.search(language.signs, text.text))
         text = text.replaced(_NUMERAL, lambda numeral: str(_value(numeral[0])).replace(".0", ""))
@@ -108,6 +110,13 @@ _ASIDE = re.compile(r"~~[^~\n]{1,200}~~|(?<=[s\d]) ?\((?:at |in )?frames? #?\d+\
 """Text that is struck out, and the number of a frame behind its time."""
 
 
+_TABLE = re.compile(
+    r"\bstart[a-z_ ()]{0,10}[,|;\t] ?end[a-z_ ()]{0,10}\|?\n(?:[|:\- ]+\n)?"
+    r"\|?(?P<start>[^\n,|;\t]{1,20})[,|;\t](?P<end>[^\n,|;\t]{1,20})\|?\s*\Z"
+)
+"""A table of one row with a start and an end."""
+
+
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
@@ -116,8 +125,10 @@ def _words(match: re.Match[str]) -> str:
     return f" {match['words']} "
 
 
+_AT_MOST = r" ?(?:\\{1,2}l(?:eq?|t)(?![a-z])|≤|<=|<) ?"
 _LATEX: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = (
     (re.compile(r"\\{1,2}(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|operatorname)\s?\{(?P<words>[^{}\n]*)\}"), _words),
+    (re.compile(rf"{_AT_MOST}[tx]{_AT_MOST}"), lambda _: " - "),
     (re.compile(r"\\{1,2}(?:rightarrow|longrightarrow|to|sim|ldots|dots|cdots)(?![a-z])"), lambda _: " - "),
     (re.compile(r"\\{1,2}(?:[,;:! ()\[\]]|(?:q?quad|left|right|approx|in|displaystyle)(?![a-z]))"), lambda _: " "),
     (re.compile(r"_\{(?P<words>[a-z ]{1,20})\}"), lambda index: f"_{index['words']}"),
@@ -131,7 +142,7 @@ _MATHEMATICS = re.compile(r"\$\$|\$(?=-?\d[\d.:,]{0,12} ?[a-z]{0,7}\$)|(?<=[\d\]
 _DIGITS = {sign: value for signs, value in zip(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"), range(10), strict=True) for sign in signs}
 _NUMERAL = re.compile(
     r"[零〇一二两兩三四五六七八九十百]{1,7}(?:点[零〇一二三四五六七八九]{1,3})?"
-    r"(?=秒|分[钟鐘零〇一二三四五六七八九十\d到至]|个?小时|[到至]第?[一二三四五六七八九十百]{1,5}秒)"
+    r"(?=秒|分[钟鐘零〇一二三四五六七八九十\d到至半]|个?小时|[到至]第?[一二三四五六七八九十百]{1,5}秒)"
 )
 
 

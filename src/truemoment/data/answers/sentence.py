@@ -102,7 +102,7 @@ def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_gro
     fault = next((why for moment in moments if (why := _fault(moment, reading))), "")
     if not fault and alternatives(part.text, moments):
         fault = "one moment or another"
-    if not fault and _OPTION_LETTER.search(part.text, moments[-1].stop):
+    if not fault and (_OPTION_LETTER.search(part.text, moments[-1].stop) or _OPTIONS.search(part.text)):
         fault = "a letter of an option"
     if not fault and _CORRECTED.search(part.text, moments[-1].stop):
         fault = "a moment that is corrected"
@@ -206,6 +206,7 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
 
 
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
+_OPTIONS = re.compile(r"(?:\A|\n)[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\n[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\s*\Z")
 _CORRECTED = re.compile(r"\b(?:correction|no wait|wait,|scratch that)\b[^\n]*\d")
 _TWICE = re.compile(words.TWICE)
 _STATES_LENGTH = re.compile(words.STATES_LENGTH)

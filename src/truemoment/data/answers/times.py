@@ -33,7 +33,7 @@ class Time(NamedTuple):
 
 _WORDS = re.compile(rf"{SPELLED}(?=[ -])")
 _DIGIT_RUN = re.compile(r"[0-9][0-9]*")
-_CLOCK = re.compile(r"(?:(?P<h>\d{1,2}):)?(?P<m>\d{1,3}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?(?!:?\d)", re.ASCII)
+_CLOCK = re.compile(r"(?:(?P<h>\d{1,2}):)?(?P<m>\d{1,3}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9})|:(?P<ms>\d{3}))?(?!:?\d)", re.ASCII)
 _NUMBER = re.compile(r"(?:\.\d+|\d+(?:\.\d+)?)(?:e[+-]?\d{1,2}(?![a-z0-9]))?", re.ASCII)
 _GLUED_BEFORE = re.compile(r"[a-z0-9.#$/]|(?<=[a-z0-9])_")
 _COMPOUND_BEFORE = re.compile(r"(?:\d(?:[hm]|hr|min)|\d ?(?:s|sec|seconds)? ?to)\Z")
@@ -164,7 +164,7 @@ def _is_a_time(time: Time, after: Time | None) -> bool:
 
 def _clock(match: re.Match[str]) -> Time:
     hours, minutes, seconds = int(match["h"] or 0), int(match["m"]), int(match["s"])
-    value = 3600.0 * hours + 60.0 * minutes + float(f"{seconds}.{match['f'] or 0}")
+    value = 3600.0 * hours + 60.0 * minutes + float(f"{seconds}.{match['f'] or match['ms'] or 0}")
     fault = "" if seconds < 60 and (minutes < 60 or not match["h"]) else "60 or more seconds in a minute"
     unit = _UNIT.match(match.string, match.end())
     end = unit.end() if unit and (unit["s"] or unit["min"] or unit["h"]) else match.end()
@@ -180,11 +180,11 @@ def _with_unit(begin: int, end: int, value: float, text: str, *, spelled: str = 
         return None
     kind = unit["nth"] or unit.lastgroup or ""
     if kind in _SECONDS:
-        return Time(begin, unit.end(), _times(value, _SECONDS[kind]), "s", _SECONDS[kind])
+        return Time(begin, unit.end(), in_seconds(value, _SECONDS[kind]), "s", _SECONDS[kind])
     return Time(begin, unit.end(), value, "%" if kind == "percent" else "frame")
 
 
-def _times(value: float, factor: float) -> float:
+def in_seconds(value: float, factor: float) -> float:
     """Multiply without the last bits of the product: 0.1 min is 6 s."""
     return value if factor == 1 else round(value * factor, 9)
 
@@ -200,7 +200,7 @@ def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Ti
         return Time(begin, end, value, "frame")
     factor = 60.0 if before is not None and before["min"] else 1.0
     if before is not None and not re.search(r"\d\s*-?\Z", text[max(before.start() - 4, 0) : before.start()]):
-        return Time(begin, end, _times(value, factor), "s", factor)
+        return Time(begin, end, in_seconds(value, factor), "s", factor)
     return Time(begin, end, value, spelled=spelled)
 
 
