@@ -27,7 +27,7 @@ def group(text: str, moments: Sequence[Moment]) -> list[list[Moment]]:
     groups: list[list[Moment]] = [[moment] for moment in moments[:1]]
     for last, moment in pairwise(moments):
         between = text[last.stop : moment.begin]
-        if _connects(between) or _are_listed(text, last, moment):
+        if _connects(between) or _are_listed(text, last, moment) or _have_one_text(text, between, moment):
             if not _is_repeated(last, moment, between):
                 groups[-1].append(moment)
             else:
@@ -53,6 +53,12 @@ def _are_listed(text: str, last: Moment, moment: Moment) -> bool:
     return all(
         _LINE_BEGINS.search(text, max(member.begin - 16, 0), member.begin) is not None for member in (last, moment)
     )
+
+
+def _have_one_text(text: str, between: str, moment: Moment) -> bool:
+    """Whether what follows a moment follows the next moment, too: "1 - 2 s, he sits. 5 - 6 s, he sits."."""
+    follows = between.strip(" ,:.\n")
+    return len(follows) > 3 and text[moment.stop :].lstrip(" ,:.\n").startswith(follows)
 
 
 def _connects(between: str) -> bool:

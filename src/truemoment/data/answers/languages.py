@@ -90,6 +90,8 @@ JAPANESE = Language(
     hours: 時間
     """,
     """
+    from_the_beginning_to: (?:最初|冒頭)から@
+    to_the_end: から(?:動画の)?(?:最後|終わり)まで
     to: から(?=[^\\n。]{0,12}\\d)
     to: と(?=[^\\n。と]{1,12}の間)
     start: 開始 始まり(?=[^\\d\\n]{0,8}:)
@@ -111,18 +113,19 @@ KOREAN = Language(
     """
     to: 부터(?=[^\\n.]{0,12}\\d) (?<=[초분])에서(?=[^\\n.]{0,12}\\d) [와과](?=[^\\n.]{1,12}사이)
     from_the_beginning_to: (?:처음|시작)부터@
-    to_the_end: 끝까지
+    to_the_end: (?:부터|에서)?_?(?:영상)?_?끝까지
     start: (?<!초에)(?<!초에_)시작(?=[^\\d\\n]{0,8}(?::|은|는|\\d)) 시작(?=:)
     end: 종료(?=[^\\d\\n]{0,8}(?::|은|는|\\d))
     answer: 정답은? 답변
     does_not_occur: 않습니다 않는다 없습니다 없음 않음
+    i_cannot_watch: 수_없습니다
     i_am_sorry: 죄송
     approximately: 약(?=\\s?\\d)
     """,
     glued=True,
 )
 SPANISH = Language(
-    r"\b(?:segundos?|desde|hasta|entre|comienza|empieza|inicio|ocurre|aparece|ning[uú]n)\b",
+    r"\b(?:segundos?|desde|hasta|entre|comienza|empieza|inicio|ocurre|aparece|ning[uú]n|lo siento|no puedo)\b",
     """
     second: segundo
     seconds: segundos seg
@@ -131,6 +134,8 @@ SPANISH = Language(
     hours: horas?
     """,
     """
+    from_the_beginning_to: desde_el_(?:principio|inicio|comienzo)_hasta
+    to_the_end: hasta_el_final?
     from: desde del@ de@
     to: hasta a@ al@
     between: entre
@@ -141,6 +146,7 @@ SPANISH = Language(
     the: el la los las
     approximately: aproximadamente unos alrededor_de
     does_not_occur: no_(?:se_)?(?:aparece|ocurre|sucede|ve|muestra|hay|existe|produce) ning[uú]na? ning[uú]n_momento
+    i_cannot_watch: no_puedo
     i_am_sorry: lo_siento
     """,
 )
@@ -148,6 +154,8 @@ PORTUGUESE = Language(
     r"\b(?:segundos?|entre|come[cç]a|início|até|não)\b",
     SPANISH.units,
     """
+    from_the_beginning_to: d(?:esd)?[eo]_(?:o_)?in[ií]cio_at[eé](?:_aos?)?
+    to_the_end: at[eé]_[ao]o?_(?:fim|final)
     from: desde do@ de@ dos@ das@ da@
     to: at[eé]_aos@ at[eé]_ao@ at[eé] a@ ao@ aos@ à@ às@
     between: entre
@@ -172,6 +180,8 @@ FRENCH = Language(
     hours: heures?
     """,
     """
+    from_the_beginning_to: du_d[eé]but_(?:jusqu'à|à)
+    to_the_end: jusqu'à_la_fin
     from: depuis de@ du@ des@
     to: à@ jusqu'à jusqu'au au@
     between: entre
@@ -194,6 +204,8 @@ GERMAN = Language(
     hours: stunden?
     """,
     """
+    from_the_beginning_to: vom?_(?:anfang|beginn)(?:_an)?_bis
+    to_the_end: bis_zum_ende
     from: von@ ab@
     to: bis_zur@ bis_zum@ bis
     between: zwischen
@@ -217,6 +229,8 @@ ITALIAN = Language(
     hours: or[ae]
     """,
     """
+    from_the_beginning_to: dall'inizio_(?:fino_)?al?
+    to_the_end: fino_alla_fine
     from: da@ dal@ dai@ dalle@
     to: fino_a@ fino_al@ a@ al@ ai@ alle@
     between: tra fra
@@ -239,6 +253,8 @@ RUSSIAN = Language(
     """,
     """
     seconds: (?<=\\d)-(?:й|я|ю|ой|ей|го|ую)(?=_и_\\d)
+    from_the_beginning_to: (?:с|от)_начала(?:_видео)?_(?:до|по)
+    to_the_end: до_конца
     from: с@ со@ от@
     to: до по@
     between: между
@@ -259,6 +275,8 @@ ARABIC = Language(
     hours: ساعة ساعات الساعة
     """,
     """
+    from_the_beginning_to: من_(?:ال)?بداية(?:_الفيديو)?_(?:إلى|حتى)
+    to_the_end: (?:إلى|حتى)_(?:ال)?نهاية
     from: من
     to: إلى الى حتى
     between: بين
@@ -281,6 +299,8 @@ HINDI = Language(
     hours: घंटे घंटा
     """,
     """
+    from_the_beginning_to: (?:शुरू|शुरुआत|प्रारंभ)_से@
+    to_the_end: से_(?:वीडियो_के_)?अंत_तक
     to: से@ और(?=[^\\n।]{1,16}के_बीच)
     and: और
     start: (?:शुरू|शुरुआत|प्रारंभ|आरंभ)(?=[^\\d\\n]{0,8}:)
@@ -299,6 +319,8 @@ VIETNAMESE = Language(
     hours: giờ
     """,
     """
+    from_the_beginning_to: từ_đầu_(?:video_)?(?:đến|tới)
+    to_the_end: (?:đến|tới)_(?:cuối|hết)
     from: từ
     to: đến tới
     between: giữa

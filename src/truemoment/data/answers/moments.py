@@ -62,11 +62,19 @@ def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
     at, used_to = 0, 0  # next time; end of what is used up
     while at < len(times):
         n_times, moment = _moment_at(text, times, at, used_to)
-        if moment is not None:
+        if moment is not None and not (moment.how == "the start to an end" and _follows_a_time(text, times, at, moments)):
             moments.append(moment)
         at += n_times
         used_to = times[at - 1].end
     return moments
+
+
+def _follows_a_time(text: str, times: Sequence[Time], at: int, moments: Sequence[Moment]) -> bool:
+    """Whether a time before it in its sentence, which belongs to no moment, may be its start: "at 12 s, until 20 s"."""
+    if at == 0 or times[at - 1].unit != "s" or (moments and moments[-1].stop >= times[at - 1].end):
+        return False
+    between = text[times[at - 1].end : times[at].begin]
+    return len(between) <= REACH and _SENTENCE.search(between) is None
 
 
 def _moment_at(text: str, times: Sequence[Time], at: int, used_to: int) -> tuple[int, Moment | None]:
@@ -153,9 +161,9 @@ def label_of(before: str) -> Label:
     ('start', 'other', '')
     """
     for word in reversed(_LABEL_WORD.findall(before)):
-        labels = {words.LABELS[part] for part in (word, *word.split("_")) if part in words.LABELS}
+        labels = [words.LABELS[part] for part in (word, *word.split("_")) if part in words.LABELS]
         if labels:
-            return "other" if "other" in labels else next(words.LABELS[part] for part in (word, *word.split("_")) if part in words.LABELS)
+            return "other" if "other" in labels else labels[0]
     return ""
 
 

@@ -128,6 +128,7 @@ def _words(match: re.Match[str]) -> str:
 _AT_MOST = r" ?(?:\\{1,2}l(?:eq?|t)(?![a-z])|≤|<=|<) ?"
 _LATEX: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = (
     (re.compile(r"\\{1,2}(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|operatorname)\s?\{(?P<words>[^{}\n]*)\}"), _words),
+    (re.compile(r"\\{1,2}(?P<brace>[{}])"), lambda match: "[" if match["brace"] == "{" else "]"),
     (re.compile(rf"{_AT_MOST}[tx]{_AT_MOST}"), lambda _: " - "),
     (re.compile(r"\\{1,2}(?:rightarrow|longrightarrow|to|sim|ldots|dots|cdots)(?![a-z])"), lambda _: " - "),
     (re.compile(r"\\{1,2}(?:[,;:! ()\[\]]|(?:q?quad|left|right|approx|in|displaystyle)(?![a-z]))"), lambda _: " "),

@@ -65,7 +65,7 @@ LABELS: dict[str, Label] = {
     **dict.fromkeys(
         each(
             """end ends ended ending finish finishes finished finishing stop stops conclude concludes concluding
-            until till t_end endtime"""
+            until till offset endtime"""
         ),
         "end",
     ),
@@ -121,7 +121,7 @@ FROM_THE_START = (
     rf"(?:from |at )?(?:the )?(?:very )?(?:start|beginning|outset|0)(?: of the {VIDEO})?"
     r"\s?,?(?:to|until|till|through|up to|-+|and (?:ends?|lasts until) (?:at)?)\s?"
     rf"|\b{one_of('until till up_to before within_the_first during_the_first in_the_first the_first first')} "
-    r")(?:about |around |approximately |the |roughly )?\Z"
+    r")(?:about |around |approximately |the |roughly |second |minute ){0,3}\Z"
 )
 NOT_UNTIL = r"(?:\bnot|n't|\bnever) [a-z ,]{0,40}(?:until|till|before) (?:about |around |the )?\Z"
 BEFORE_THE_END = r"\b(?:the )?(?:last|final)(?: about)? \Z"
