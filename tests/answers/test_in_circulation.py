@@ -4,8 +4,8 @@ The sentences of ``in_circulation.jsonl`` are invented, in the styles that paper
 their first 161 were written before the reader was mended for them. "refused" is everything that is no moment and no
 denial: half a moment, another unit, another number, a model that declines.
 
-At the first reading of the 163 after these, 104 of 126 moments were read and 3 answers were read wrongly; of the 61 last
-ones 40 of 46, and 2. All of them are read as expected now.
+At the first reading of the 163 after these, 104 of 126 moments were read, and 3 answers were read wrongly; of the next
+61, 40 of 46 and 2. All of them are read as expected now.
 """
 
 import json
@@ -16,9 +16,7 @@ import pytest
 
 from truemoment.data.answers import parse_answer
 
-LINES = [
-    json.loads(line) for line in Path(__file__).with_name("in_circulation.jsonl").read_text("utf-8").splitlines()
-]
+LINES = [json.loads(line) for line in Path(__file__).with_name("in_circulation.jsonl").read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("line", LINES, ids=[f"{number}-{line['style']}" for number, line in enumerate(LINES, 1)])

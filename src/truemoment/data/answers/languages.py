@@ -1,7 +1,7 @@
 """Words of other languages, with what they mean in the English of the reader.
 
-A line of a table is ``meaning: words``. A word is a part of a pattern; `_` is a blank, and a final `@` stands for "before
-a time". Units count only beside a number; with `glued` a language has no blanks between its words.
+A line of a table is ``meaning: words``. A word is a part of a pattern; `_` is a blank, and a final `@` means "before a
+time". A language that is `glued` has no blanks between its words, and its units count only after a number.
 """
 
 from __future__ import annotations
@@ -52,24 +52,28 @@ class Language:
 def _lines(table: str) -> list[tuple[str, str]]:
     """Return (word, meaning) of each word of a table."""
     split = [line.split(":", 1) for line in table.strip().splitlines()]
-    return [(word.replace("_", " "), meaning.strip().replace("_", " ")) for meaning, words in split for word in words.split()]
+    return [
+        (word.replace("_", " "), meaning.strip().replace("_", " "))
+        for meaning, words in split
+        for word in words.split()
+    ]
 
 
 CHINESE = Language(
     r"[\u4e00-\u9fff]",
-    """
+    r"""
     seconds: 秒钟? 秒鐘
     minutes: 分钟? 分鐘
     minutes_30_seconds: 分钟?半
-    hours: 个?小时 個?小時 时(?=\\d)
+    hours: 个?小时 個?小時 时(?=\d)
     """,
-    """
+    r"""
     from: 从@ 從@ 自@
     to: 到@ 至@
     to: 和(?=[^,.，。和]{1,12}之[间間]) 与(?=[^,.，。与]{1,12}之[间間])
     and: 和 以及 以及 并且
-    at: 第(?=\\s?[\\d.]+\\s?(?:秒|分))
-    second: 第(?=\\d{1,5}\\s?(?:[,到至-]|\\Z))
+    at: 第(?=\s?[\d.]+\s?(?:秒|分))
+    second: 第(?=\d{1,5}\s?(?:[,到至-]|\Z))
     to_the_end: [到至](?:视频)?(?:结尾|最后|结束)
     from_the_beginning_to: 从(?:视频)?(?:头|开头|开始)[到至]@
     start: (?<!秒)(?<!左右)(?:开始|開始) 起始 起点
@@ -84,20 +88,21 @@ CHINESE = Language(
 )
 JAPANESE = Language(
     r"[\u3040-\u30ff]",
-    """
+    r"""
     seconds: 秒間?
     minutes: 分間?
     hours: 時間
     """,
-    """
+    r"""
     from_the_beginning_to: (?:最初|冒頭)から@
     to_the_end: から(?:動画の)?(?:最後|終わり)まで
-    to: から(?=[^\\n。]{0,12}\\d)
-    to: と(?=[^\\n。と]{1,12}の間)
-    start: 開始 始まり(?=[^\\d\\n]{0,8}:)
-    end: 終了 終わり(?=[^\\d\\n]{0,8}:)
+    to: から(?=[^\n。]{0,12}\d)
+    to: と(?=[^\n。と]{1,12}の間)
+    start: 開始 始まり(?=[^\d\n]{0,8}:)
+    end: 終了 終わり(?=[^\d\n]{0,8}:)
     answer: 答え 回答
-    does_not_occur: ありません 映っていません 起こりません 現れません 存在しません 見られません 起きません 見当たりません
+    does_not_occur: ありません 映っていません 起こりません 現れません 存在しません 見られません
+    does_not_occur: 起きません 見当たりません
     i_am_sorry: 申し訳 できません
     approximately: 約 およそ 頃
     """,
@@ -105,35 +110,35 @@ JAPANESE = Language(
 )
 KOREAN = Language(
     r"[\uac00-\ud7a3]",
-    """
+    r"""
     seconds: 초
     minutes: 분
     hours: 시간
     """,
-    """
-    to: 부터(?=[^\\n.]{0,12}\\d) (?<=[초분])에서(?=[^\\n.]{0,12}\\d) [와과](?=[^\\n.]{1,12}사이)
+    r"""
+    to: 부터(?=[^\n.]{0,12}\d) (?<=[초분])에서(?=[^\n.]{0,12}\d) [와과](?=[^\n.]{1,12}사이)
     from_the_beginning_to: (?:처음|시작)부터@
     to_the_end: (?:부터|에서)?_?(?:영상)?_?끝까지
-    start: (?<!초에)(?<!초에_)시작(?=[^\\d\\n]{0,8}(?::|은|는|\\d)) 시작(?=:)
-    end: 종료(?=[^\\d\\n]{0,8}(?::|은|는|\\d))
+    start: (?<!초에)(?<!초에_)시작(?=[^\d\n]{0,8}(?::|은|는|\d)) 시작(?=:)
+    end: 종료(?=[^\d\n]{0,8}(?::|은|는|\d))
     answer: 정답은? 답변
     does_not_occur: 않습니다 않는다 없습니다 없음 않음
     i_cannot_watch: 수_없습니다
     i_am_sorry: 죄송
-    approximately: 약(?=\\s?\\d)
+    approximately: 약(?=\s?\d)
     """,
     glued=True,
 )
 SPANISH = Language(
     r"\b(?:segundos?|desde|hasta|entre|comienza|empieza|inicio|ocurre|aparece|ning[uú]n|lo siento|no puedo)\b",
-    """
+    r"""
     second: segundo
     seconds: segundos seg
     minute: minuto
     minutes: minutos
     hours: horas?
     """,
-    """
+    r"""
     from_the_beginning_to: desde_el_(?:principio|inicio|comienzo)_hasta
     to_the_end: hasta_el_final?
     from: desde del@ de@
@@ -153,7 +158,7 @@ SPANISH = Language(
 PORTUGUESE = Language(
     r"\b(?:segundos?|entre|come[cç]a|início|até|não)\b",
     SPANISH.units,
-    """
+    r"""
     from_the_beginning_to: d(?:esd)?[eo]_(?:o_)?in[ií]cio_at[eé](?:_aos?)?
     to_the_end: at[eé]_[ao]o?_(?:fim|final)
     from: desde do@ de@ dos@ das@ da@
@@ -164,8 +169,8 @@ PORTUGUESE = Language(
     end: termina acaba fim terminando
     answer: resposta
     the: os as
-    second: (?<=\\d)[ºª]_segundo
-    to: (?<=\\d)[ºª]_ao@
+    second: (?<=\d)[ºª]_segundo
+    to: (?<=\d)[ºª]_ao@
     approximately: aproximadamente cerca_de
     does_not_occur: n[aã]o_(?:se_)?(?:aparece|ocorre|acontece|h[aá]|existe|est[aá]|mostra) nenhuma?
     i_am_sorry: desculpe sinto_muito
@@ -173,13 +178,13 @@ PORTUGUESE = Language(
 )
 FRENCH = Language(
     r"\b(?:secondes?|entre|début|à|n'appara[iî]t|vidéo)\b",
-    """
+    r"""
     second: seconde
     seconds: secondes
     minutes: minutes?
     hours: heures?
     """,
-    """
+    r"""
     from_the_beginning_to: du_d[eé]but_(?:jusqu'à|à)
     to_the_end: jusqu'à_la_fin
     from: depuis de@ du@ des@
@@ -189,7 +194,7 @@ FRENCH = Language(
     start: commence d[eé]bute d[eé]but
     end: se_termine termine finit fin
     answer: r[eé]ponse
-    the: le la les (?<=\\d)(?:e|[eè]me)
+    the: le la les (?<=\d)(?:e|[eè]me)
     approximately: environ
     does_not_occur: n'appara[iî]t_pas n'a_pas_lieu n'est_pas ne_se_produit_pas n'y_a_pas aucune? n'existe_pas
     i_am_sorry: d[eé]sol[eé]
@@ -197,13 +202,13 @@ FRENCH = Language(
 )
 GERMAN = Language(
     r"\b(?:sekunden?|bis|zwischen|beginnt|ende|ereignis)\b",
-    """
+    r"""
     second: sekunde
     seconds: sekunden sek
     minutes: minuten?
     hours: stunden?
     """,
-    """
+    r"""
     from_the_beginning_to: vom?_(?:anfang|beginn)(?:_an)?_bis
     to_the_end: bis_zum_ende
     from: von@ ab@
@@ -221,14 +226,14 @@ GERMAN = Language(
 )
 ITALIAN = Language(
     r"\b(?:second[oi]|inizia|fino|finisce)\b",
-    """
+    r"""
     second: secondo
     seconds: secondi
     minute: minuto
     minutes: minuti
     hours: or[ae]
     """,
-    """
+    r"""
     from_the_beginning_to: dall'inizio_(?:fino_)?al?
     to_the_end: fino_alla_fine
     from: da@ dal@ dai@ dalle@
@@ -246,13 +251,13 @@ ITALIAN = Language(
 )
 RUSSIAN = Language(
     r"[\u0400-\u04ff]",
-    """
-    seconds: (?<=\\d)_?-?(?:й|я|ю|ой|ей|го|ую)?_?секунд[аыуе]?(?:ми|ах|ой)? секунд[аыуе]?(?:ми|ах|ой)? сек (?<=\\d)_?с
+    r"""
+    seconds: (?<=\d)_?-?(?:й|я|ю|ой|ей|го|ую)?_?секунд[аыуе]?(?:ми|ах|ой)? секунд[аыуе]?(?:ми|ах|ой)? сек (?<=\d)_?с
     minutes: минут[аыуе]?(?:ми|ах|ой)? мин
     hours: час(?:а|ов)?
     """,
-    """
-    seconds: (?<=\\d)-(?:й|я|ю|ой|ей|го|ую)(?=_и_\\d)
+    r"""
+    seconds: (?<=\d)-(?:й|я|ю|ой|ей|го|ую)(?=_и_\d)
     from_the_beginning_to: (?:с|от)_начала(?:_видео)?_(?:до|по)
     to_the_end: до_конца
     from: с@ со@ от@
@@ -269,18 +274,18 @@ RUSSIAN = Language(
 )
 ARABIC = Language(
     r"[\u0600-\u06ff]",
-    """
+    r"""
     seconds: ثانية ثوان[يٍ]? الثانية ثواني ثانيتين
     minutes: دقيقة دقائق الدقيقة
     hours: ساعة ساعات الساعة
     """,
-    """
+    r"""
     from_the_beginning_to: من_(?:ال)?بداية(?:_الفيديو)?_(?:إلى|حتى)
     to_the_end: (?:إلى|حتى)_(?:ال)?نهاية
     from: من
     to: إلى الى حتى
     between: بين
-    1_minute: (?<!\\d_)دقيقة(?=_و_?\\d)
+    1_minute: (?<!\d_)دقيقة(?=_و_?\d)
     and_seconds: والثانية
     and: و@
     start: يبدأ البداية بداية تبدأ
@@ -293,18 +298,18 @@ ARABIC = Language(
 )
 HINDI = Language(
     r"[\u0904-\u0939]",
-    """
+    r"""
     seconds: सेकंड सेकेंड सेकण्ड सेकंड्स
     minutes: मिनट
     hours: घंटे घंटा
     """,
-    """
+    r"""
     from_the_beginning_to: (?:शुरू|शुरुआत|प्रारंभ)_से@
     to_the_end: से_(?:वीडियो_के_)?अंत_तक
-    to: से@ और(?=[^\\n।]{1,16}के_बीच)
+    to: से@ और(?=[^\n।]{1,16}के_बीच)
     and: और
-    start: (?:शुरू|शुरुआत|प्रारंभ|आरंभ)(?=[^\\d\\n]{0,8}:)
-    end: (?:समाप्त|समाप्ति|अंत|खत्म)(?=[^\\d\\n]{0,8}:)
+    start: (?:शुरू|शुरुआत|प्रारंभ|आरंभ)(?=[^\d\n]{0,8}:)
+    end: (?:समाप्त|समाप्ति|अंत|खत्म)(?=[^\d\n]{0,8}:)
     answer: उत्तर
     approximately: लगभग करीब
     does_not_occur: नहीं
@@ -313,12 +318,12 @@ HINDI = Language(
 )
 VIETNAMESE = Language(
     r"(?:gi[aâ]y|ph[uú]t|kh[oô]ng|kết thúc|bắt đầu)",
-    """
+    r"""
     seconds: gi[aâ]y(?:_thứ)?
     minutes: ph[uú]t
     hours: giờ
     """,
-    """
+    r"""
     from_the_beginning_to: từ_đầu_(?:video_)?(?:đến|tới)
     to_the_end: (?:đến|tới)_(?:cuối|hết)
     from: từ
@@ -337,12 +342,12 @@ VIETNAMESE = Language(
 )
 DUTCH = Language(
     r"\b(?:seconden|tussen|tot)\b",
-    """
+    r"""
     seconds: seconden sec
     second: seconde
     minutes: minuten
     """,
-    """
+    r"""
     from: van@
     to: tot
     between: tussen
@@ -354,12 +359,12 @@ DUTCH = Language(
 )
 INDONESIAN = Language(
     r"\b(?:detik|menit)\b",
-    """
+    r"""
     seconds: detik(?:_ke-?)?
     minutes: menit(?:_ke-?)?
     hours: jam
     """,
-    """
+    r"""
     from: dari mulai
     to: hingga sampai
     between: antara
@@ -372,11 +377,11 @@ INDONESIAN = Language(
 )
 POLISH = Language(
     r"\b(?:sekund[yę]?|minut[yę]?|między)\b",
-    """
+    r"""
     seconds: sekund[yęa]? sekundzie
     minutes: minut[yęa]?
     """,
-    """
+    r"""
     from: od
     to: do
     between: między
@@ -388,12 +393,12 @@ POLISH = Language(
 )
 TURKISH = Language(
     r"\bsaniye",
-    """
-    seconds_to: (?:\\._)?saniye(?:den|sinden)
-    seconds: (?:\\._)?saniye(?:ye|ler|sine|de|sinde)?
+    r"""
+    seconds_to: (?:\._)?saniye(?:den|sinden)
+    seconds: (?:\._)?saniye(?:ye|ler|sine|de|sinde)?
     minutes: dakika
     """,
-    """
+    r"""
     and: ve
     start: başlangıç(?=:)
     end: bitiş(?=:)

@@ -38,7 +38,9 @@ _WORD = re.compile(r"[a-z_]+|\.{2,}|[^\sa-z_]")
 _LABEL_WORD = re.compile(words.LABEL_WORD)
 _SENTENCE = re.compile(r"[.!?]\s")
 _TAG = re.compile(r"</?([a-z_]{1,20})>")
-_FOLLOWER = re.compile(rf"[ \t]{{0,3}}(?P<word>(?:[^\W\d_]|')+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d")
+_FOLLOWER = re.compile(
+    rf"[ \t]{{0,3}}(?P<word>(?:[^\W\d_]|')+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d"
+)
 _NUMBERED = re.compile(rf"\b{words.NUMBERED_THINGS}s?\.?\s?#?\Z")
 _DATED = re.compile(words.DATED)
 _TO_THE_END = re.compile(words.TO_THE_END)
@@ -62,7 +64,9 @@ def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
     at, used_to = 0, 0  # next time; end of what is used up
     while at < len(times):
         n_times, moment = _moment_at(text, times, at, used_to)
-        if moment is not None and not (moment.how == "the start to an end" and _follows_a_time(text, times, at, moments)):
+        if moment is not None and not (
+            moment.how == "the start to an end" and _follows_a_time(text, times, at, moments)
+        ):
             moments.append(moment)
         at += n_times
         used_to = times[at - 1].end
@@ -283,7 +287,9 @@ def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
     if _NUMBERED.search(before):
         return False
     years = all(1900 <= time.value <= 2100 and time.value == int(time.value) for time in (first, second))
-    return not years or (bool(before.strip()) and label_of(before) in ("start", "between") and not _DATED.search(before))
+    return not years or (
+        bool(before.strip()) and label_of(before) in ("start", "between") and not _DATED.search(before)
+    )
 
 
 def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | None:

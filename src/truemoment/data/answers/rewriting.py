@@ -24,12 +24,14 @@ _SIGNS = {
     **{chr(code): chr(code - 0xFEE0).lower() for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))},
     **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
     **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\ufeff\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000*`", " "),
-    **dict(
-        zip("：，；～〜〰（）【】［］｛｝＂“”„‘’′％＝．٫،٪。、।", ":,;~~~()[][]{}\"\"\"\"'''%=..,%.,.", strict=True)
-    ),
+    **dict(zip("：，；～〜〰（）【】［］｛｝＂“”„‘’′％＝．٫،٪。、।", ':,;~~~()[][]{}""""\'\'\'%=..,%.,.', strict=True)),
 }
 _PLAIN = str.maketrans(
-    {**_SMALL, **{zero + digit: str(digit) for zero in _ZEROS for digit in range(10)}, **{ord(k): v for k, v in _SIGNS.items()}}
+    {
+        **_SMALL,
+        **{zero + digit: str(digit) for zero in _ZEROS for digit in range(10)},
+        **{ord(k): v for k, v in _SIGNS.items()},
+    }
 )
 
 
@@ -127,7 +129,10 @@ def _words(match: re.Match[str]) -> str:
 
 _AT_MOST = r" ?(?:\\{1,2}l(?:eq?|t)(?![a-z])|≤|<=|<) ?"
 _LATEX: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = (
-    (re.compile(r"\\{1,2}(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|operatorname)\s?\{(?P<words>[^{}\n]*)\}"), _words),
+    (
+        re.compile(r"\\{1,2}(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|operatorname)\s?\{(?P<words>[^{}\n]*)\}"),
+        _words,
+    ),
     (re.compile(r"\\{1,2}(?P<brace>[{}])"), lambda match: "[" if match["brace"] == "{" else "]"),
     (re.compile(rf"{_AT_MOST}[tx]{_AT_MOST}"), lambda _: " - "),
     (re.compile(r"\\{1,2}(?:rightarrow|longrightarrow|to|sim|ldots|dots|cdots)(?![a-z])"), lambda _: " - "),
@@ -140,7 +145,11 @@ _DOLLAR = re.compile(r"\$")
 _MATHEMATICS = re.compile(r"\$\$|\$(?=-?\d[\d.:,]{0,12} ?[a-z]{0,7}\$)|(?<=[\d\])}s])\$(?!\d)")
 """Dollars around a number in a text without commands of LaTeX."""
 
-_DIGITS = {sign: value for signs, value in zip(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"), range(10), strict=True) for sign in signs}
+_DIGITS = {
+    sign: value
+    for signs, value in zip(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"), range(10), strict=True)
+    for sign in signs
+}
 _NUMERAL = re.compile(
     r"[零〇一二两兩三四五六七八九十百]{1,7}(?:点[零〇一二三四五六七八九]{1,3})?"
     r"(?=秒|分[钟鐘零〇一二三四五六七八九十\d到至半]|个?小时|[到至]第?[一二三四五六七八九十百]{1,5}秒)"

@@ -33,7 +33,9 @@ class Time(NamedTuple):
 
 _WORDS = re.compile(rf"{SPELLED}(?=[ -])")
 _DIGIT_RUN = re.compile(r"[0-9][0-9]*")
-_CLOCK = re.compile(r"(?:(?P<h>\d{1,2}):)?(?P<m>\d{1,3}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9})|:(?P<ms>\d{3}))?(?!:?\d)", re.ASCII)
+_CLOCK = re.compile(
+    r"(?:(?P<h>\d{1,2}):)?(?P<m>\d{1,3}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9})|:(?P<ms>\d{3}))?(?!:?\d)", re.ASCII
+)
 _NUMBER = re.compile(r"(?:\.\d+|\d+(?:\.\d+)?)(?:e[+-]?\d{1,2}(?![a-z0-9]))?", re.ASCII)
 _GLUED_BEFORE = re.compile(r"[a-z0-9.#$/]|(?<=[a-z0-9])_")
 _COMPOUND_BEFORE = re.compile(r"(?:\d(?:[hm]|hr|min)|\d ?(?:s|sec|seconds)? ?to)\Z")

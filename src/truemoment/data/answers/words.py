@@ -57,9 +57,7 @@ FILLERS = each(
 
 LABELS: dict[str, Label] = {
     **dict.fromkeys(
-        each(
-            """start starts started starting begin begins began beginning onset from t_start starttime"""
-        ),
+        each("""start starts started starting begin begins began beginning onset from t_start starttime"""),
         "start",
     ),
     **dict.fromkeys(
