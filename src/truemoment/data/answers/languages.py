@@ -6,6 +6,7 @@ time". A language that is `glued` has no blanks between its words, and its units
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 LETTER = r"[^\W\d_]|[\u0900-\u0963\u064b-\u065f]"
@@ -22,11 +23,13 @@ class Language:
     Parameters
     ----------
     signs
-        Pattern that occurs in no English text.
+        Words that an English text does not have.
     units
         Units of time, after a number (or before it).
     words
         All other words.
+    script
+        First and last letter of its script, if it has one of its own.
     glued
         Whether words are written without blanks between them.
     """
@@ -34,7 +37,14 @@ class Language:
     signs: str
     units: str
     words: str
+    script: tuple[str, str] | None = None
     glued: bool = False
+
+    def is_known_by(self, words: Collection[str], letters: str) -> bool:
+        """Whether some small words, or letters beyond ASCII, are of the language."""
+        if self.script is not None and any(self.script[0] <= letter <= self.script[1] for letter in letters):
+            return True
+        return not frozenset(self.signs.split()).isdisjoint(words)
 
     def meanings(self) -> list[tuple[str, str]]:
         """Return (pattern, meaning) of each word."""
@@ -60,7 +70,7 @@ def _lines(table: str) -> list[tuple[str, str]]:
 
 
 CHINESE = Language(
-    r"[\u4e00-\u9fff]",
+    "",
     r"""
     seconds: 秒钟? 秒鐘
     minutes: 分钟? 分鐘
@@ -85,9 +95,10 @@ CHINESE = Language(
     approximately: 大约 大約 约 左右 大概
     """,
     glued=True,
+    script=("\u4e00", "\u9fff"),
 )
 JAPANESE = Language(
-    r"[\u3040-\u30ff]",
+    "",
     r"""
     seconds: 秒間?
     minutes: 分間?
@@ -107,9 +118,10 @@ JAPANESE = Language(
     approximately: 約 およそ 頃
     """,
     glued=True,
+    script=("\u3040", "\u30ff"),
 )
 KOREAN = Language(
-    r"[\uac00-\ud7a3]",
+    "",
     r"""
     seconds: 초
     minutes: 분
@@ -128,9 +140,10 @@ KOREAN = Language(
     approximately: 약(?=\s?\d)
     """,
     glued=True,
+    script=("\uac00", "\ud7a3"),
 )
 SPANISH = Language(
-    r"\b(?:segundos?|desde|hasta|entre|comienza|empieza|inicio|ocurre|aparece|ning[uú]n|lo siento|no puedo)\b",
+    "segundo segundos desde hasta entre comienza empieza inicio ocurre aparece ningún ningun siento puedo",
     r"""
     second: segundo
     seconds: segundos seg
@@ -156,7 +169,7 @@ SPANISH = Language(
     """,
 )
 PORTUGUESE = Language(
-    r"\b(?:segundos?|entre|come[cç]a|início|até|não)\b",
+    "segundo segundos entre começa início até não",
     SPANISH.units,
     r"""
     from_the_beginning_to: d(?:esd)?[eo]_(?:o_)?in[ií]cio_at[eé](?:_aos?)?
@@ -177,7 +190,7 @@ PORTUGUESE = Language(
     """,
 )
 FRENCH = Language(
-    r"\b(?:secondes?|entre|début|à|n'appara[iî]t|vidéo)\b",
+    "seconde secondes entre début à apparaît vidéo aucun aucune",
     r"""
     second: seconde
     seconds: secondes
@@ -201,7 +214,7 @@ FRENCH = Language(
     """,
 )
 GERMAN = Language(
-    r"\b(?:sekunden?|bis|zwischen|beginnt|ende|ereignis)\b",
+    "sekunde sekunden bis zwischen beginnt ende ereignis kein keine",
     r"""
     second: sekunde
     seconds: sekunden sek
@@ -225,7 +238,7 @@ GERMAN = Language(
     """,
 )
 ITALIAN = Language(
-    r"\b(?:second[oi]|inizia|fino|finisce)\b",
+    "secondo secondi inizia fino finisce nessun nessuna",
     r"""
     second: secondo
     seconds: secondi
@@ -250,7 +263,7 @@ ITALIAN = Language(
     """,
 )
 RUSSIAN = Language(
-    r"[\u0400-\u04ff]",
+    "",
     r"""
     seconds: (?<=\d)_?-?(?:й|я|ю|ой|ей|го|ую)?_?секунд[аыуе]?(?:ми|ах|ой)? секунд[аыуе]?(?:ми|ах|ой)? сек (?<=\d)_?с
     minutes: минут[аыуе]?(?:ми|ах|ой)? мин
@@ -271,9 +284,10 @@ RUSSIAN = Language(
     does_not_occur: нет не_(?:происходит|показан[аоы]?|появляется|встречается|видно|существует)
     i_am_sorry: извините к_сожалению
     """,
+    script=("\u0400", "\u04ff"),
 )
 ARABIC = Language(
-    r"[\u0600-\u06ff]",
+    "",
     r"""
     seconds: ثانية ثوان[يٍ]? الثانية ثواني ثانيتين
     minutes: دقيقة دقائق الدقيقة
@@ -295,11 +309,12 @@ ARABIC = Language(
     does_not_occur: لا_(?:يظهر|يحدث|يوجد|توجد|تظهر) غير_موجود ليس
     i_am_sorry: عذرا آسف
     """,
+    script=("\u0600", "\u06ff"),
 )
 HINDI = Language(
-    r"[\u0904-\u0939]",
+    "",
     r"""
-    seconds: सेकंड सेकेंड सेकण्ड सेकंड्स
+    seconds: (?:(?<=\d)वें_)?सेकंड सेकेंड सेकण्ड सेकंड्स
     minutes: मिनट
     hours: घंटे घंटा
     """,
@@ -315,9 +330,10 @@ HINDI = Language(
     does_not_occur: नहीं
     i_am_sorry: क्षमा माफ़
     """,
+    script=("\u0904", "\u0939"),
 )
 VIETNAMESE = Language(
-    r"(?:gi[aâ]y|ph[uú]t|kh[oô]ng|kết thúc|bắt đầu)",
+    "giây giay phút phut không khong kết đến",
     r"""
     seconds: gi[aâ]y(?:_thứ)?
     minutes: ph[uú]t
@@ -341,7 +357,7 @@ VIETNAMESE = Language(
     """,
 )
 DUTCH = Language(
-    r"\b(?:seconden|tussen|tot)\b",
+    "seconden tussen tot",
     r"""
     seconds: seconden sec
     second: seconde
@@ -358,7 +374,7 @@ DUTCH = Language(
     """,
 )
 INDONESIAN = Language(
-    r"\b(?:detik|menit)\b",
+    "detik menit",
     r"""
     seconds: detik(?:_ke-?)?
     minutes: menit(?:_ke-?)?
@@ -376,7 +392,7 @@ INDONESIAN = Language(
     """,
 )
 POLISH = Language(
-    r"\b(?:sekund[yę]?|minut[yę]?|między)\b",
+    "sekund sekundy sekundę sekunda sekundzie między",
     r"""
     seconds: sekund[yęa]? sekundzie
     minutes: minut[yęa]?
@@ -392,7 +408,7 @@ POLISH = Language(
     """,
 )
 TURKISH = Language(
-    r"\bsaniye",
+    "saniye saniyeden saniyeye saniyesinden saniyesine dakika",
     r"""
     seconds_to: (?:\._)?saniye(?:den|sinden)
     seconds: (?:\._)?saniye(?:ye|ler|sine|de|sinde)?

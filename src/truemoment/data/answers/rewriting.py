@@ -89,18 +89,24 @@ def rewritten(answer: str) -> Rewritten:
     >>> rewritten(r"$12\text{s} \to 20\text{s}$").text.split()
     ['12', 's', 'to', '20', 's']
     """
-    text = Rewritten(answer).replaced(_CAMEL_KEY, lambda key: _HUMP.sub("_", key[0]))
+    text = Rewritten(answer)
+    if '"' in answer or "'" in answer:
+        text = text.replaced(_CAMEL_KEY, lambda key: _HUMP.sub("_", key[0]))
     text = text._replace(text=plain(text.text))
+    if '"' in text.text or "'" in text.text:
+        text = text.replaced(_ENDS_BY_NUMBER, lambda key: "end" if key["end"] == "1" else "start")
     if any_of(("\\", "$", "≤", "<="), answer):
         typed = text
         for pattern, by in _LATEX:
             typed = typed.replaced(pattern, by)
         text = typed.replaced(_MATHEMATICS if typed is text else _DOLLAR, _blank)
-    text = text.replaced(_ENDS_BY_NUMBER, lambda key: "end" if key["end"] == "1" else "start")
-    text = text.replaced(_ASIDE, _blank).replaced(_TABLE, lambda row: f"start: {row['start']} end: {row['end']}")
-    if _FOREIGN.search(text.text):
-        known = tuple(language for language in LANGUAGES if re.search(language.signs, text.text))
-        text = text.replaced(_NUMERAL, lambda numeral: str(_value(numeral[0])).replace(".0", ""))
+    if any_of(("~~", "frame", "pt"), text.text):
+        text = text.replaced(_ASIDE, _blank)
+    if "start" in text.text and "\n" in text.text:
+        text = text.replaced(_TABLE, lambda row: f"start: {row['start']} end: {row['end']}")
+    known = _languages(text.text)
+    if known:
+        text = text.replaced(_NUMERAL, lambda numeral: f"{_value(numeral[0]):g}")
         text = text.replaced(*_translation(known))
     return text
 
@@ -108,10 +114,11 @@ def rewritten(answer: str) -> Rewritten:
 _CAMEL_KEY = re.compile(r"(?<=[\"'])[a-z]+(?:[A-Z][a-z]+){1,3}(?=[\"']\s?:)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ENDS_BY_NUMBER = re.compile(r"(?<=[\"'])t_?(?P<end>[01])(?=[\"']\s?:)")
-_ASIDE = re.compile(r"~~[^~\n]{1,200}~~|(?<=[s\d]) ?\((?:at |in )?frames? #?\d+\)")
-"""Text that is struck out, and the number of a frame behind its time."""
-
-
+_ASIDE = re.compile(
+    r"~~[^~\n]{1,200}~~|(?<=[s\d\]]) ?\((?:at |in )?frames? #?\d+(?: ?(?:-|to|and) ?#?\d+)?\)"
+    r"|(?<=[\"' ])pt(?=\d+(?:\.\d+)?[hms])"
+)
+"""Text that is struck out, numbers of frames behind times, and the letters before a duration of ISO 8601."""
 _TABLE = re.compile(
     r"\bstart[a-z_ ()]{0,10}[,|;\t] ?end[a-z_ ()]{0,10}\|?\n(?:[|:\- ]+\n)?"
     r"\|?(?P<start>[^\n,|;\t]{1,20})[,|;\t](?P<end>[^\n,|;\t]{1,20})\|?\s*\Z"
@@ -157,12 +164,12 @@ _NUMERAL = re.compile(
 
 
 def _value(numeral: str) -> float:
-    """Return the value of a Chinese numeral below a thousand.
+    """Return the value of a Chinese numeral below 1000.
 
     Examples
     --------
-    >>> _value("一百零五"), _value("十二点五")
-    (105.0, 12.5)
+    >>> _value("一百零五"), _value("十二点五"), _value("十点零五")
+    (105.0, 12.5, 10.05)
     """
     whole, _, decimals = numeral.partition("点")
     total, digit = 0, 0
@@ -174,7 +181,15 @@ def _value(numeral: str) -> float:
     return float(f"{total + digit}.{''.join(str(_DIGITS[sign]) for sign in decimals) or 0}")
 
 
-_FOREIGN = re.compile("|".join(language.signs for language in LANGUAGES))
+_WORD = re.compile(r"[^\W\d_]+")
+_SIGNS_OF_WORDS = frozenset(sign for language in LANGUAGES for sign in language.signs.split())
+
+
+def _languages(text: str) -> tuple[Language, ...]:
+    """Return the languages other than English that a text has words or letters of."""
+    words = _SIGNS_OF_WORDS.intersection(_WORD.findall(text))
+    letters = "" if text.isascii() else "".join(letter for letter in set(text) if letter > "\u00ff")
+    return tuple(language for language in LANGUAGES if language.is_known_by(words, letters)) if words or letters else ()
 
 
 @functools.lru_cache(maxsize=32)

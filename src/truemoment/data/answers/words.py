@@ -145,7 +145,8 @@ LENGTH_RANGE = (
     r"(?:(?:is|of|about|around|between|only|roughly|approximately)\W)*\Z"
 )
 DENIED_RANGE = (
-    r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing))\W{1,3}"
+    r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
+    r"|(?:need|require)s? (?:more|additional) [a-z]+)\W{1,3}"
     r"(?:(?:from|between|at|the|segment|interval)\W)*\Z"
 )
 BESIDE = (
@@ -159,7 +160,7 @@ UNIT_BEFORE = (
 )
 ASIDE_SIGN = (
     r"(?:conf|score|prob|iou|certain|box|coord|pixel|margin|error|toler|count|video|film|foot|movie|record|last|tak|took|dura"
-    r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|after|before|follow|prior|previous|meanwhile"
+    r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|need|requir|after|before|follow|prior|previous|meanwhile"
     r"|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
 )
 """Occurs before a moment wherever one of the patterns above matches."""

@@ -77,7 +77,7 @@ def run(request: Evaluate) -> Evaluation:
 
 
 def _unhittable(reference: Annotations) -> tuple[int, int]:
-    """Return the number of queries with only references of zero length, and of those with only these or others outside."""
+    """Return the number of queries with only references of zero length, and with only these or others outside."""
     no_length = reference.start_s == reference.end_s
     outside = (reference.start_s >= reference.duration_s) | (reference.end_s <= 0)
     first = reference.offsets[:-1]
