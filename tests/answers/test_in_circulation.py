@@ -5,8 +5,8 @@ their first 161 were written before the reader was mended for them. "refused" is
 denial: half a moment, another unit, another number, a model that declines.
 
 At the first reading of the 163 after these, 104 of 126 moments were read, and 3 answers were read wrongly; of the next
-61, 40 of 46 and 2; of the last 55, which look for what the mending may have broken, 32 of 35 and 1. All of them are
-read as expected now.
+61, 40 of 46 and 2; of the last 56, which look for what the mending may have broken, 32 of 36 and 1. All of them are
+read as expected now, but one that is left out: seconds and nanoseconds in two keys.
 """
 
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.data.answers import parse_answer
+from truemoment.data.answers import Reading, parse_answer
 
 LINES = [json.loads(line) for line in Path(__file__).with_name("in_circulation.jsonl").read_text("utf-8").splitlines()]
 
@@ -32,6 +32,12 @@ def test_an_answer_is_read_as_a_careful_person_reads_it(line):
         assert list(answer.moments) == expected, answer.why
         begin, end = answer.span
         assert 0 <= begin < end <= len(line["answer"])
+
+
+def test_tokens_of_times_are_bins():
+    text = "<t17> <t26> The door opens between <t17> and <t26>."  # as LITA answers, of 100 parts
+    assert parse_answer(text, Reading(axis="bins=100")).moments == ((17, 26),)
+    assert parse_answer(text).why == "frames, and the axis is seconds"
 
 
 def test_the_answers_are_many_and_of_many_styles():

@@ -100,6 +100,10 @@ def rewritten(answer: str) -> Rewritten:
         for pattern, by in _LATEX:
             typed = typed.replaced(pattern, by)
         text = typed.replaced(_MATHEMATICS if typed is text else _DOLLAR, _blank)
+    if "<t" in text.text:
+        text = text.replaced(
+            _TIME_TOKENS, lambda tokens: " - ".join(f"frame {n}" for n in _DIGIT_RUN.findall(tokens[0]))
+        )
     if any_of(("~~", "frame", "pt"), text.text):
         text = text.replaced(_ASIDE, _blank)
     if "start" in text.text and "\n" in text.text:
@@ -114,6 +118,9 @@ def rewritten(answer: str) -> Rewritten:
 _CAMEL_KEY = re.compile(r"(?<=[\"'])[a-z]+(?:[A-Z][a-z]+){1,3}(?=[\"']\s?:)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ENDS_BY_NUMBER = re.compile(r"(?<=[\"'])t_?(?P<end>[01])(?=[\"']\s?:)")
+_TIME_TOKENS = re.compile(r"<t\d{1,4}>(?:\s?<t\d{1,4}>)?")
+"""One or two times of a model with tokens of its own, such as LITA: numbers of equal parts of the video."""
+_DIGIT_RUN = re.compile(r"\d+")
 _ASIDE = re.compile(
     r"~~[^~\n]{1,200}~~|(?<=[s\d\]]) ?\((?:at |in )?frames? #?\d+(?: ?(?:-|to|and) ?#?\d+)?\)"
     r"|(?<=[\"' ])pt(?=\d+(?:\.\d+)?[hms])"

@@ -153,15 +153,18 @@ BESIDE = (
     r"\b(?:(?:after|before|following|prior to) (?:that|this|which)|afterwards?|beforehand|previously|meanwhile"
     r"|the rest)\b[^.;\n]{0,40}\Z"
 )
-EXAMPLE = r"(?:\be\.g\.,?|\bfor example,?|\bfor instance,?|\bsuch as) (?:from |between )?\Z"
+EXAMPLE = (
+    r"(?:(?:\be\.g\.,?|\bfor example,?|\bfor instance,?|\bsuch as) "
+    r"|\bexample(?: has| is| was| shows| gives| of| output| format|:){1,2}[\s\"']{1,4})(?:from |between )?\Z"
+)
 UNIT_BEFORE = (
     r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_?ind\w+|indices)|(?P<percent>percent(?:ages?)?)"
     r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\b[^.;\n\d]{0,30}\Z"
 )
 ASIDE_SIGN = (
     r"(?:conf|score|prob|iou|certain|box|coord|pixel|margin|error|toler|count|video|film|foot|movie|record|last|tak|took|dura"
-    r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|need|requir|after|before|follow|prior|previous|meanwhile"
-    r"|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
+    r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|need|requir|after|before|follow|prior|previous"
+    r"|meanwhile|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
 )
 """Occurs before a moment wherever one of the patterns above matches."""
 STATES_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
