@@ -46,6 +46,10 @@ def plain(text: str) -> str:
     return text.translate(_PLAIN)
 
 
+MOST_CHARACTERS = 30_000
+"""Characters of an answer; of a longer one only the beginning and the end are read."""
+
+
 class Rewritten(NamedTuple):
     """A text, and for each of its characters the position in the answer; None if all positions are the same."""
 
@@ -87,9 +91,9 @@ def rewritten(answer: str) -> Rewritten:
     >>> rewritten("12초부터 20초까지").text.split()
     ['12', 'seconds', 'to', '20', 'seconds', '까지']
     >>> rewritten(r"$12\text{s} \to 20\text{s}$").text.split()
-    ['12', 's', 'to', '20', 's']
+    ['12', 's', '-', '20', 's']
     """
-    text = Rewritten(answer)
+    text = _shortened(answer)
     if '"' in answer or "'" in answer:
         text = text.replaced(_CAMEL_KEY, lambda key: _HUMP.sub("_", key[0]))
     text = text._replace(text=plain(text.text))
@@ -113,6 +117,21 @@ def rewritten(answer: str) -> Rewritten:
         text = text.replaced(_NUMERAL, lambda numeral: f"{_value(numeral[0]):g}")
         text = text.replaced(*_translation(known))
     return text
+
+
+def _shortened(answer: str) -> Rewritten:
+    """Leave out the middle of a very long answer, between two blanks: what counts is at an end."""
+    if len(answer) <= MOST_CHARACTERS:
+        return Rewritten(answer)
+    head = _blank_near(answer, MOST_CHARACTERS // 2)
+    tail = _blank_near(answer, len(answer) - MOST_CHARACTERS // 2)
+    return Rewritten(f"{answer[:head]}\n{answer[tail:]}", [*range(head + 1), *range(tail, len(answer))])
+
+
+def _blank_near(text: str, at: int) -> int:
+    """Return where a blank is a little before a position; the position itself if there is none."""
+    blank_at = max(text.rfind(blank, at - 200, at) for blank in " \n")
+    return blank_at if blank_at >= 0 else at
 
 
 _CAMEL_KEY = re.compile(r"(?<=[\"'])[a-z]+(?:[A-Z][a-z]+){1,3}(?=[\"']\s?:)")
