@@ -98,7 +98,7 @@ def rewritten(answer: str) -> Rewritten:
         text = text.replaced(_CAMEL_KEY, lambda key: _HUMP.sub("_", key[0]))
     text = text._replace(text=plain(text.text))
     if '"' in text.text or "'" in text.text:
-        text = text.replaced(_ENDS_BY_NUMBER, lambda key: "end" if key["end"] == "1" else "start")
+        text = text.replaced(_SHORT_KEY, lambda key: "end" if key["end"] else "start")
     if any_of(("\\", "$", "≤", "<="), answer):
         typed = text
         for pattern, by in _LATEX:
@@ -136,7 +136,8 @@ def _blank_near(text: str, at: int) -> int:
 
 _CAMEL_KEY = re.compile(r"(?<=[\"'])[a-z]+(?:[A-Z][a-z]+){1,3}(?=[\"']\s?:)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_ENDS_BY_NUMBER = re.compile(r"(?<=[\"'])t_?(?P<end>[01])(?=[\"']\s?:)")
+_SHORT_KEY = re.compile(r"(?<=[\"'])(?:t_?0|st?|(?P<end>t_?1|ed?))(?=[\"']\s?:)")
+"""A key for a start or an end: "t0" and "t1", "st" and "ed", "s" and "e"."""
 _TIME_TOKENS = re.compile(r"<t\d{1,4}>(?:\s?<t\d{1,4}>)?")
 """One or two times of a model with tokens of its own, such as LITA: numbers of equal parts of the video."""
 _DIGIT_RUN = re.compile(r"\d+")

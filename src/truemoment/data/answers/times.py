@@ -219,7 +219,8 @@ def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str)
     """Return two numbers as one time if they form one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
     digits = text[time.begin : time.end]
     joined = _compound(last, time, between, digits)
-    whole = between == "," and not last.unit and last.value == int(last.value)
+    before_comma = not last.unit or (last.unit == "s" and last.factor == 1 and text[last.end - 1].isdigit())
+    whole = between == "," and before_comma and last.value == int(last.value)
     if whole and (not in_brackets or _COMMA_PAIR.search(text, max(last.begin - 16, 0), time.end + 16)):
         joined = joined or _with_comma(last, time, digits)
     if joined is None and between.strip() in ("(", "[", "(=", "=", "(~", "(i.e.,", "(i.e."):
@@ -248,7 +249,8 @@ def _with_comma(last: Time, time: Time, digits: str) -> Time | None:
     if behind is None:
         return None
     if len(behind[0]) <= 2 and "." not in digits and ":" not in digits:
-        return time._replace(begin=last.begin, value=float(f"{int(last.value)}.{behind[0]}") * time.factor)
+        value = float(f"{int(last.value)}.{behind[0]}") * time.factor
+        return time._replace(begin=last.begin, value=value, unit=time.unit or last.unit)
     if len(behind[0]) == 3 and last.value < 1000 and time.unit in ("", "s"):
         return time._replace(begin=last.begin, value=last.value * 1000 * time.factor + time.value)
     return None
