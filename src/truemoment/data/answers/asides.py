@@ -21,6 +21,10 @@ _BESIDE = re.compile(words.BESIDE)
 _EXAMPLE = re.compile(words.EXAMPLE)
 _UNIT = re.compile(words.UNIT_BEFORE)
 _KEY_UNIT = re.compile(r"_(?P<unit>ms|msec|millis|milliseconds?|minutes?)[\"']?\s?[:=]\s?[\"']?\Z")
+_UNIT_KEY = re.compile(
+    r"\"units?\"\s?:\s?\"(?:(?P<frame>frames?|frame_ind\w+)|(?P<percent>percent(?:ages?)?|%)"
+    r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\""
+)
 _FROM_A_TIME = re.compile(r"\s(?:before|after)\s(?:the )?\d")
 _OF_A_TIME = re.compile(r"\sof\s(?:the )?\d")
 _WITHIN = re.compile(r"\bwithin \Z")
@@ -53,7 +57,7 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
         before = text[max(used_to, moment.begin - LABEL_REACH) : moment.begin]
         used_to = moment.stop
         behind = _FROM_A_TIME.match(text, moment.stop) or _LONG.match(text, moment.stop)
-        if not behind and not _ANY_SIGN.search(before):
+        if not behind and not _ANY_SIGN.search(before) and '"unit' not in text:
             groups.moments.append(moment)  # most by far; the patterns below take time
             continue
         if _NOTHING_OF_IT.search(before) or _OF_THE_VIDEO.search(before):
@@ -82,7 +86,7 @@ def _why_aside(text: str, moment: Moment, before: str) -> str:
 
 def _in_named_unit(text: str, moment: Moment, before: str) -> Moment:
     """Return a moment of bare numbers in the unit that is named before it: "frames from 12 to 20"."""
-    named = None if moment.unit else _UNIT.search(before)
+    named = None if moment.unit else _UNIT.search(before) or _UNIT_KEY.search(text)
     if named is None:
         return moment
     key = _KEY_UNIT.search(before)

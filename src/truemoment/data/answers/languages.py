@@ -72,6 +72,7 @@ def _lines(table: str) -> list[tuple[str, str]]:
 CHINESE = Language(
     "",
     r"""
+    frame: 帧
     seconds: 秒钟? 秒鐘
     minutes: 分钟? 分鐘
     minutes_30_seconds: 分钟?半
@@ -86,7 +87,8 @@ CHINESE = Language(
     second: 第(?=\d{1,5}\s?(?:[,到至-]|\Z))
     to_the_end: [到至](?:视频)?(?:结尾|最后|结束)
     from_the_beginning_to: 从(?:视频)?(?:头|开头|开始)[到至]@
-    start: (?<!秒)(?<!左右)(?:开始|開始) 起始 起点
+    or: 或者?
+    start: (?<!秒)(?<!左右)(?<!时)(?<!处)(?:开始|開始) 起始 起点
     end: 结束 終止 终止 結束 截止 終了
     time: 时间 時間
     answer: 答案[是为]?
@@ -100,6 +102,7 @@ CHINESE = Language(
 JAPANESE = Language(
     "",
     r"""
+    frame: フレーム
     seconds: 秒間?
     minutes: 分間?
     hours: 時間
@@ -123,6 +126,7 @@ JAPANESE = Language(
 KOREAN = Language(
     "",
     r"""
+    frame: 번?_?프레임
     seconds: 초
     minutes: 분
     hours: 시간
@@ -131,6 +135,7 @@ KOREAN = Language(
     to: 부터(?=[^\n.]{0,12}\d) (?<=[초분])에서(?=[^\n.]{0,12}\d) [와과](?=[^\n.]{1,12}사이)
     from_the_beginning_to: (?:처음|시작)부터@
     to_the_end: (?:부터|에서)?_?(?:영상)?_?끝까지
+    or: 또는
     start: (?<!초에)(?<!초에_)(?<!에서)(?<!에서_)시작(?=[^\d\n]{0,8}(?::|은|는|\d)) 시작(?=:)
     end: 종료(?=[^\d\n]{0,8}(?::|은|는|\d))
     answer: 정답은? 답변
@@ -145,6 +150,7 @@ KOREAN = Language(
 SPANISH = Language(
     "segundo segundos desde hasta entre comienza empieza inicio ocurre aparece ningún ningun siento puedo",
     r"""
+    frame: fotogramas? cuadros? quadros?
     second: segundo
     seconds: segundos seg
     minute: minuto
@@ -158,6 +164,7 @@ SPANISH = Language(
     to: hasta a@ al@
     between: entre
     and: y
+    or: o@
     start: comienza empieza inicia inicio comienzo empezando
     end: termina finaliza acaba fin final terminando
     answer: respuesta
@@ -178,6 +185,7 @@ PORTUGUESE = Language(
     to: at[eé]_aos@ at[eé]_ao@ at[eé] a@ ao@ aos@ à@ às@
     between: entre
     and: e@
+    or: ou@
     start: come[cç]a inicia in[ií]cio come[cç]ando come[cç]o
     end: termina acaba fim terminando
     answer: resposta
@@ -192,6 +200,7 @@ PORTUGUESE = Language(
 FRENCH = Language(
     "seconde secondes entre début à apparaît vidéo aucun aucune",
     r"""
+    frame: trames? images?
     second: seconde
     seconds: secondes
     minutes: minutes?
@@ -204,6 +213,7 @@ FRENCH = Language(
     to: à@ jusqu'à jusqu'au au@
     between: entre
     and: et
+    or: ou@
     start: commence d[eé]bute d[eé]but
     end: se_termine termine finit fin
     answer: r[eé]ponse
@@ -216,6 +226,7 @@ FRENCH = Language(
 GERMAN = Language(
     "sekunde sekunden bis zwischen beginnt ende ereignis kein keine",
     r"""
+    frame: bild(?:er)? einzelbild(?:er)?
     second: sekunde
     seconds: sekunden sek
     minutes: minuten?
@@ -228,6 +239,7 @@ GERMAN = Language(
     to: bis_zur@ bis_zum@ bis
     between: zwischen
     and: und
+    or: oder
     start: beginn beginnt startet anfang
     end: ende endet
     answer: antwort
@@ -240,6 +252,7 @@ GERMAN = Language(
 ITALIAN = Language(
     "secondo secondi inizia fino finisce nessun nessuna",
     r"""
+    frame: fotogramm[ai]
     second: secondo
     seconds: secondi
     minute: minuto
@@ -253,6 +266,7 @@ ITALIAN = Language(
     to: fino_a@ fino_al@ a@ al@ ai@ alle@
     between: tra fra
     and: e@ ed@
+    or: o@
     start: inizia inizio comincia
     end: finisce termina la_fine fine:
     answer: risposta
@@ -265,6 +279,7 @@ ITALIAN = Language(
 RUSSIAN = Language(
     "",
     r"""
+    frame: кадр(?:[аы]|ов|ам)?
     seconds: (?<=\d)_?-?(?:й|я|ю|ой|ей|го|ую)?_?секунд[аыуе]?(?:ми|ах|ой)? секунд[аыуе]?(?:ми|ах|ой)? сек (?<=\d)_?с
     minutes: минут[аыуе]?(?:ми|ах|ой)? мин
     hours: час(?:а|ов)?
@@ -277,6 +292,7 @@ RUSSIAN = Language(
     to: до по@
     between: между
     and: и
+    or: или
     start: начало начинается начинаясь
     end: конец заканчивается окончание
     answer: ответ
@@ -289,6 +305,7 @@ RUSSIAN = Language(
 ARABIC = Language(
     "",
     r"""
+    frame: (?:ال)?إطار(?:ات)?
     seconds: ثانية ثوان[يٍ]? الثانية ثواني ثانيتين
     minutes: دقيقة دقائق الدقيقة
     hours: ساعة ساعات الساعة
@@ -297,11 +314,12 @@ ARABIC = Language(
     from_the_beginning_to: من_(?:ال)?بداية(?:_الفيديو)?_(?:إلى|حتى)
     to_the_end: (?:إلى|حتى)_(?:ال)?نهاية
     from: من
-    to: إلى الى حتى
+    to: و?(?:إلى|الى|حتى)
     between: بين
     1_minute: (?<!\d_)دقيقة(?=_و_?\d)
     and_seconds: والثانية
     and: و@
+    or: أو
     start: يبدأ البداية بداية تبدأ
     end: وينتهي ينتهي النهاية نهاية وتنتهي تنتهي
     answer: الإجابة الجواب
@@ -314,6 +332,7 @@ ARABIC = Language(
 HINDI = Language(
     "",
     r"""
+    frame: फ़्रेम फ्रेम
     seconds: (?:(?<=\d)वें_)?सेकंड सेकेंड सेकण्ड सेकंड्स
     minutes: मिनट
     hours: घंटे घंटा
@@ -323,6 +342,7 @@ HINDI = Language(
     to_the_end: से_(?:वीडियो_के_)?अंत_तक
     to: से@ और(?=[^\n।]{1,16}के_बीच)
     and: और
+    or: या@
     start: (?:शुरू|शुरुआत|प्रारंभ|आरंभ)(?=[^\d\n]{0,8}:)
     end: (?:समाप्त|समाप्ति|अंत|खत्म)(?=[^\d\n]{0,8}:)
     answer: उत्तर
@@ -335,6 +355,7 @@ HINDI = Language(
 VIETNAMESE = Language(
     "giây giay phút phut không khong kết đến",
     r"""
+    frame: khung_hình
     seconds: gi[aâ]y(?:_thứ)?
     minutes: ph[uú]t
     hours: giờ
@@ -346,6 +367,7 @@ VIETNAMESE = Language(
     to: đến tới
     between: giữa
     and: và
+    or: hoặc
     start: bắt_đầu
     end: kết_thúc
     time: thời_gian

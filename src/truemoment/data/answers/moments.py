@@ -13,6 +13,8 @@ from truemoment.data.answers.words import Label
 
 REACH = 100
 """Characters between two times beyond which nothing joins them."""
+MOST_WHOLE_HOURS_S = 6 * 3600
+"""Hours without minutes, from here on, may be the time of day."""
 LABEL_REACH = 60
 """Characters before a time beyond which no label belongs to it."""
 
@@ -254,6 +256,8 @@ def _pair(text: str, first: Time, second: Time, link: str, before: str) -> Momen
     elif link == "length first":
         a, b = b, a + b
     fault = first.fault or second.fault
+    if max(first.factor, second.factor) == 3600 and max(a, b) >= MOST_WHOLE_HOURS_S:
+        fault = fault or "hours of a day, or of a very long video"
     if _is_negative(text, first.begin):
         fault = "a negative time"
     return Moment(first.begin, second.end, a, b, unit, _HOW[link], fault)

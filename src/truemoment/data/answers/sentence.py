@@ -168,6 +168,8 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
         why = "a single time" if len(candidates) == 1 else f"{len(candidates)} times that nothing joins"
     elif not why and _TWICE.search(part.text, max(candidates[0].begin - 40, 0), candidates[1].begin):
         why = "two times, each may be a moment"
+    elif not why and _OR.search(part.text, candidates[0].end, candidates[1].begin):
+        why = "one time or another"
     elif not why and not start_s < end_s:
         why = "two times that do not rise"
     elif not why and reading.on.kind != "seconds":
@@ -208,6 +210,7 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
 _OPTIONS = re.compile(r"(?:\A|\n)[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\n[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\s*\Z")
 _CORRECTED = re.compile(r"\b(?:correction|no wait|wait,|scratch that)\b[^\n]*\d")
+_OR = re.compile(r"\bor\b(?! so\b)")
 _TWICE = re.compile(words.TWICE)
 _STATES_LENGTH = re.compile(words.STATES_LENGTH)
 _IS_THE_LENGTH = re.compile(words.IS_THE_LENGTH)

@@ -53,7 +53,8 @@ _UNIT = re.compile(
       )(?![a-z])
     )
   | (?P<m>m(?![a-z])|\ m(?=\ \d+(?:\.\d+)?\ ?s)|'(?=\ ?\d))
-  | (?P<ordinal>(?:st|nd|rd|th)(?![a-z])(?:[\ -](?P<nth>second|minute|frame)(?![a-z]))?)
+  | (?P<ordinal>(?:st|nd|rd|th)(?![a-z])(?:[\ -](?P<nth>second|minute|frame)(?![a-z])
+        |(?=\ (?:to|until|till|through|and)\ (?:the\ )?\d+(?:st|nd|rd|th)[\ -](?P<later>second|minute|frame)(?![a-z])))?)
   | (?P<glued>[a-z_]|\.\d|/\d)
     """,
     re.VERBOSE,
@@ -178,9 +179,9 @@ def _with_unit(begin: int, end: int, value: float, text: str, *, spelled: str = 
     unit = _UNIT.match(text, end)
     if unit is None:
         return _bare(begin, end, value, text, spelled=bool(spelled))
-    if unit["glued"] or (unit["ordinal"] and not unit["nth"]):
+    if unit["glued"] or (unit["ordinal"] and not (unit["nth"] or unit["later"])):
         return None
-    kind = unit["nth"] or unit.lastgroup or ""
+    kind = unit["nth"] or unit["later"] or unit.lastgroup or ""
     if kind in _SECONDS:
         return Time(begin, unit.end(), in_seconds(value, _SECONDS[kind]), "s", _SECONDS[kind])
     return Time(begin, unit.end(), value, "%" if kind == "percent" else "frame")

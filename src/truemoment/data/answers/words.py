@@ -134,7 +134,7 @@ WHOLE = (
 WHOLE_VIDEO = one_of("video film footage movie recording")  # a clip may be the moment itself
 VIDEO_IS = rf"\b{WHOLE_VIDEO}(?:'s)?(?: itself)? (?:is|lasts|ends|finishes|runs|has|covers|spans|goes|plays)\b"
 OTHER_RANGE = (
-    r"(?:\b(?:confidence|score|probability|iou|certainty)\W{0,3}(?:is |of |from )?\W{0,2}"
+    r"(?:\b(?:confidence|score|probability|iou|certainty)\W{0,3}(?:is |was |of |from )?\W{0,2}"
     r"|\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{0,4}(?:at |are |is )?\W{0,3}"
     r"|\b(?:margin|error|tolerance|uncertainty)\W{0,3}(?:of |is )?(?:about )?"
     r"|\bcount(?:s|ed|ing)? (?:down )?(?:from )?)\Z"
