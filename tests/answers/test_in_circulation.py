@@ -6,8 +6,9 @@ denial: half a moment, another unit, another number, a model that declines.
 
 At the first reading, before the reader was mended for them, 104 of 126 moments were read in the next 163 answers, and 3
 answers were read wrongly; 40 of 46 and 2 in the next 61; 32 of 36 and 1 in the next 56, which look for what the mending
-may have broken; 47 of 51 and 1 in the next 60; 29 of 33 and 7 in the next 57, half of them hours, frames and counts. All are
-read as expected now, but two that are left out: seconds and nanoseconds in two keys, and two times with a third between.
+may have broken; 47 of 51 and 1 in the next 60; 29 of 33 and 7 in the next 57, half of them hours, frames and counts.
+All are read as expected now, but two that are left out: seconds and nanoseconds in two keys, and two times with a third
+between them.
 """
 
 import json

@@ -54,7 +54,8 @@ _UNIT = re.compile(
     )
   | (?P<m>m(?![a-z])|\ m(?=\ \d+(?:\.\d+)?\ ?s)|'(?=\ ?\d))
   | (?P<ordinal>(?:st|nd|rd|th)(?![a-z])(?:[\ -](?P<nth>second|minute|frame)(?![a-z])
-        |(?=\ (?:to|until|till|through|and)\ (?:the\ )?\d+(?:st|nd|rd|th)[\ -](?P<later>second|minute|frame)(?![a-z])))?)
+        |(?=\ (?:to|until|till|through|and)\ (?:the\ )?\d+(?:st|nd|rd|th)[\ -]
+          (?P<later>second|minute|frame)(?![a-z])))?)
   | (?P<glued>[a-z_]|\.\d|/\d)
     """,
     re.VERBOSE,
