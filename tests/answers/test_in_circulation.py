@@ -1,56 +1,49 @@
-"""Answers in the forms of public reports that were not read, and their neighbours.
+"""Answers in the styles in circulation, each with what a careful person reads: moments, "no answer", or "refused".
 
-Each expected moment is what a careful person reads; the sentences are invented.
+The sentences of ``in_circulation.jsonl`` are invented, in the styles that papers, model cards and public reports show;
+their first 161 were written before the reader was mended for them. "refused" is everything that is no moment and no
+denial: half a moment, another unit, another number, a model that declines.
+
+At the first reading, before the reader was mended for them, 104 of 126 moments were read in the next 163 answers, and 3
+answers were read wrongly; 40 of 46 and 2 in the next 61; 32 of 36 and 1 in the next 56, which look for what the mending
+may have broken; 47 of 51 and 1 in the next 60; 29 of 33 and 7 in the next 57, half of them hours, frames and counts.
+All are read as expected now, but two that are left out: seconds and nanoseconds in two keys, and two times with a third
+between them.
 """
+
+import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from truemoment.data.answers import parse_answer
+from truemoment.data.answers import Reading, parse_answer
 
-MOMENTS = {
-    "12초부터 20초까지입니다.": (12, 20),
-    "1분 5초부터 1분 20초까지": (65, 80),
-    "12초에서 20초 사이": (12, 20),
-    "12秒から20秒まで": (12, 20),
-    "Desde el segundo 12 hasta el segundo 20.": (12, 20),
-    "Del segundo 12 al segundo 20.": (12, 20),
-    "Von Sekunde 12 bis Sekunde 20.": (12, 20),
-    "De la seconde 12 à la seconde 20.": (12, 20),
-    "من الثانية ١٢ إلى الثانية ٢٠": (12, 20),
-    "من ١٢٫٥ إلى ٢٠ ثانية": (12.5, 20),
-    r"The answer is $12\text{s} - 20\text{s}$.": (12, 20),
-    r"The answer is $12\\text{s} - 20\\text{s}$.": (12, 20),
-    r"\boxed{12.0 \text{ to } 20.0}": (12, 20),
-    r"$\text{start} = 12\,\text{s}, \text{end} = 20\,\text{s}$": (12, 20),
-    r"\(12\text{ s to }20\text{ s}\)": (12, 20),
-    '{"start_ms": 12000, "end_ms": 20000}': (12, 20),
-    "In the span of 12.0 and 20.0 seconds.": (12, 20),
-    "In the interval of 12 and 20 seconds.": (12, 20),
-    "So the time range would be from 27.5s to, say, 35s.": (27.5, 35),
-    "from 12s to maybe 20s": (12, 20),
-    "from 12 to, let's say, 20 seconds": (12, 20),
-}
-UNREAD = {
-    "12초": "ambiguous",
-    "12초 동안": "ambiguous",
-    '{"start_ms": 12000}': "ambiguous",
-    "A span of 12 seconds and 20 bags.": "ambiguous",
-    "two spans of 12 and 20 seconds": "ambiguous",  # two lengths
-    "a range of 2 and 3 dogs": "failed",
-    "It costs $12 to $20.": "failed",
-    "I say 12 and he says 20": "failed",
-    "El hombre tiene 12 años hasta 20": "failed",
-}
+LINES = [json.loads(line) for line in Path(__file__).with_name("in_circulation.jsonl").read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("text", MOMENTS)
-def test_read(text):
-    answer = parse_answer(text)
-    assert (answer.status, answer.moments) == ("parsed", (pytest.approx(MOMENTS[text]),)), answer.why
-    begin, end = answer.span
-    assert 0 <= begin < end <= len(text)
+@pytest.mark.parametrize("line", LINES, ids=[f"{number}-{line['style']}" for number, line in enumerate(LINES, 1)])
+def test_an_answer_is_read_as_a_careful_person_reads_it(line):
+    answer = parse_answer(line["answer"])
+    if isinstance(line["expected"], str):
+        assert answer.moments == (), answer.why
+        assert (answer.status == "no answer") == (line["expected"] == "no answer"), answer.why
+    else:
+        # 1e-9: a time may be a sum of minutes and seconds; float() knows "inf", the end of the video.
+        expected = [pytest.approx((float(start), float(end)), rel=0, abs=1e-9) for start, end in line["expected"]]
+        assert list(answer.moments) == expected, answer.why
+        begin, end = answer.span
+        assert 0 <= begin < end <= len(line["answer"])
 
 
-@pytest.mark.parametrize("text", UNREAD)
-def test_not_read(text):
-    assert parse_answer(text).status == UNREAD[text]
+def test_tokens_of_times_are_bins():
+    text = "<t17> <t26> The door opens between <t17> and <t26>."  # as LITA answers, of 100 parts
+    assert parse_answer(text, Reading(axis="bins=100")).moments == ((17, 26),)
+    assert parse_answer(text).why == "frames, and the axis is seconds"
+
+
+def test_the_answers_are_many_and_of_many_styles():
+    assert len(LINES) > 300
+    assert len({line["answer"] for line in LINES}) == len(LINES)
+    assert min(Counter(isinstance(line["expected"], str) for line in LINES).values()) > 80
+    assert len({line["style"] for line in LINES}) > 30

@@ -161,6 +161,8 @@ HOSTILE = {
     "fields": (np.zeros((5, 4), dtype=[("x", "f4")]), "got numbers of type [('x', '<f4')]"),
     "not finite": (np.array([[1, 2], [np.nan, 1], [np.inf, 1]], dtype=np.float32), "2 of 3 rows have numbers"),
     "beyond float32": (np.array([[1e300, 2.0]]), "1 of 1 rows have numbers that are not finite"),
+    # 2e19 squared is 4e38; float32 ends at 3.4e38.
+    "squares beyond float32": (np.array([[1.0, -2e19], [1.0, 2.0]]), "1 of 2 rows have numbers whose squares overflow"),
 }
 
 

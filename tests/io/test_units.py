@@ -231,12 +231,37 @@ def test_a_report_of_biases_ends_before_any_figure_and_reads_an_axis(files, tmp_
     assert read.rows() == [{**tm.bias(annotations=own, **few).rows()[0], "dataset": "frames.jsonl"}]
 
 
-def test_references_of_zero_length_are_counted(tmp_path):
-    of = Annotations.from_rows([("a", "v", 30.0, "x", 2.0, 2.0), ("b", "v", 30.0, "y", 1.0, 5.0)])
+def test_references_that_cannot_be_hit_are_counted(tmp_path):
+    nan = float("nan")
+    rows = [
+        ("a", "v", 30.0, "x", 2.0, 2.0),
+        ("b", "v", 30.0, "y", 1.0, 5.0),
+        ("c", "v", 30.0, "z", 30.0, 35.0),  # starts where the video ends
+        ("d", "v", 30.0, "u", 40.0, 45.0),
+        ("d", "v", 30.0, "u", 3.0, 3.0),
+        ("e", "v", 30.0, "w", 29.0, 35.0),  # one second of it can be hit
+        ("f", "w", nan, "x", 40.0, 45.0),
+        ("g", "v", 30.0, "v", nan, nan),  # no moment
+    ]
     path = tmp_path / "p.csv"
-    path.write_text("query_id,start,end\na,2,2\nb,1,5\n")
-    notes = tm.evaluate(path, annotations=of).document()["notes"]
+    path.write_text("query_id,start,end\n" + "".join(f"{name},1,5\n" for name in "abcdefg"))
+    notes = tm.evaluate(path, annotations=Annotations.from_rows(rows), measures="mIoU").document()["notes"]
     assert "1 query has only references of zero length, which no prediction overlaps" in notes
+    assert "2 queries have only references outside their video, which no prediction inside it overlaps" in notes
+
+
+@pytest.mark.parametrize(
+    ("scores", "note"),
+    [
+        ("777", "all scores of the file are equal, so the ranking is the order of the file"),
+        ("778", "1 list has tied scores, ranked in file order"),
+    ],
+)
+def test_equal_scores_throughout_are_one_note(tmp_path, scores, note):
+    of = Annotations.from_rows([("a", "v", 30.0, "x", 2.0, 4.0), ("b", "v", 30.0, "y", 1.0, 5.0)])
+    path = tmp_path / "p.csv"
+    path.write_text("query_id,start,end,score\na,2,4,{}\na,3,9,{}\nb,1,5,{}\n".format(*scores))
+    assert [line for line in tm.evaluate(path, annotations=of).document()["notes"] if "score" in line] == [note]
 
 
 def test_signs_and_units_agree(tmp_path):

@@ -368,7 +368,7 @@ def test_frames_that_are_not_finite(asked, wrong):
     frames, sentences, queries = asked
     frames["film 2"][3, 5] = wrong
     assert message(lambda: ZeroShot(frames, sentences).ground(queries)) == (
-        "memory: video 'film 2': 1 of 123 rows contain numbers that are not finite"
+        "memory: video 'film 2': 1 of 123 rows have numbers that are not finite"
     )
 
 

@@ -30,7 +30,7 @@ from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.proposals import FrameProposals, Proposals, WindowedGrid, span_seconds
 from truemoment.media.features.alignment import TOLERANCE_NORM, TOLERANCE_ROWS
 from truemoment.media.features.base import FeatureStore, Frames
-from truemoment.media.features.reading import count_not_finite
+from truemoment.media.features.reading import fault_of_numbers
 from truemoment.media.features.sentences import SentenceStore
 from truemoment.searching.scoring import join_frames, span_norms, span_scores
 
@@ -172,8 +172,8 @@ class ZeroShot:
     def _frames(self, video_id: str) -> Frames:
         """Return the frame vectors of a video (F, D); refuse numbers that are not finite."""
         frames = self.frames[video_id]
-        if wrong := count_not_finite(frames):
-            problem = f"video {video_id!r}: {wrong} of {len(frames)} rows contain numbers that are not finite"
+        if fault := fault_of_numbers(frames):
+            problem = f"video {video_id!r}: {fault}"
             raise InputError(problem, path=self.frames.name)
         if not frames.any():
             problem = f"video {video_id!r}: all {len(frames)} rows are 0, so that no moment is nearer than another"
@@ -189,8 +189,7 @@ class ZeroShot:
                 f"({self.frames.name}), expected both of one encoder",
                 path=self.sentences.name,
             )
-        if wrong := count_not_finite(vectors):
-            problem = f"{wrong} of {len(vectors)} sentence vectors contain numbers that are not finite"
+        if problem := fault_of_numbers(vectors, "sentence vectors"):
             raise InputError(problem, path=self.sentences.name)
         if not (defined := vectors.any(axis=1)).all():
             problem = f"{int((~defined).sum())} of {len(vectors)} sentence vectors are 0, that of query "

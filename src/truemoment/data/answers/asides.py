@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from truemoment.data.answers import words
 from truemoment.data.answers.moments import LABEL_REACH, Moment
+from truemoment.data.answers.times import in_seconds
 
 _ANY_SIGN = re.compile(words.ASIDE_SIGN)
 _NOTHING_OF_IT = re.compile(words.OTHER_RANGE)
@@ -18,7 +20,11 @@ _DENIED = re.compile(words.DENIED_RANGE)
 _BESIDE = re.compile(words.BESIDE)
 _EXAMPLE = re.compile(words.EXAMPLE)
 _UNIT = re.compile(words.UNIT_BEFORE)
-_MILLISECONDS = re.compile(r"_(?:ms|msec|millis|milliseconds)[\"']?\s?[:=]\s?[\"']?\Z")
+_KEY_UNIT = re.compile(r"_(?P<unit>ms|msec|millis|milliseconds?|minutes?)[\"']?\s?[:=]\s?[\"']?\Z")
+_UNIT_KEY = re.compile(
+    r"\"units?\"\s?:\s?\"(?:(?P<frame>frames?|frame_ind\w+)|(?P<percent>percent(?:ages?)?|%)"
+    r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\""
+)
 _FROM_A_TIME = re.compile(r"\s(?:before|after)\s(?:the )?\d")
 _OF_A_TIME = re.compile(r"\sof\s(?:the )?\d")
 _WITHIN = re.compile(r"\bwithin \Z")
@@ -51,7 +57,7 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
         before = text[max(used_to, moment.begin - LABEL_REACH) : moment.begin]
         used_to = moment.stop
         behind = _FROM_A_TIME.match(text, moment.stop) or _LONG.match(text, moment.stop)
-        if not behind and not _ANY_SIGN.search(before):
+        if not behind and not _ANY_SIGN.search(before) and '"unit' not in text:
             groups.moments.append(moment)  # most by far; the patterns below take time
             continue
         if _NOTHING_OF_IT.search(before) or _OF_THE_VIDEO.search(before):
@@ -60,7 +66,7 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
         if why:
             groups.asides.append(moment._replace(fault=moment.fault or why))
         else:
-            groups.moments.append(_in_named_unit(moment, before))
+            groups.moments.append(_in_named_unit(text, moment, before))
     return groups
 
 
@@ -78,13 +84,15 @@ def _why_aside(text: str, moment: Moment, before: str) -> str:
     return "relative to another time" if relative else ""
 
 
-def _in_named_unit(moment: Moment, before: str) -> Moment:
+def _in_named_unit(text: str, moment: Moment, before: str) -> Moment:
     """Return a moment of bare numbers in the unit that is named before it: "frames from 12 to 20"."""
-    named = None if moment.unit else _UNIT.search(before)
+    named = None if moment.unit else _UNIT.search(before) or _UNIT_KEY.search(text)
     if named is None:
         return moment
-    if _MILLISECONDS.search(before):
-        return moment._replace(unit="s", start=moment.start / 1000, end=moment.end / 1000)
+    key = _KEY_UNIT.search(before)
+    if key is not None and (math.isinf(moment.end) or f"_{key['unit']}" in text[moment.begin : moment.stop]):
+        factor = 60 if key["unit"].startswith("minute") else 0.001
+        return moment._replace(unit="s", start=in_seconds(moment.start, factor), end=in_seconds(moment.end, factor))
     if named["frame"] or named["percent"]:
         return moment._replace(unit="frame" if named["frame"] else "%")
     return moment._replace(fault=moment.fault or f"counts {named['other']}, which --axis does not know")

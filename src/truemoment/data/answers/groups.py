@@ -15,7 +15,7 @@ _VALUES = re.compile(
     r'"[^"\n]{0,300}"(?=\s*[,}\]])|"[a-z0-9_ ]{1,40}"\s?:|:\s?[\d.]+(?=\s*[,}\]])|(?<=[:\s])[\d.]+(?=\s*[,}])'
 )
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
-_LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4}\Z")
+_LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4})?[\[(]?\Z")
 _BULLET = re.compile(
     r"(?:^|(?<=\n))[ \t]{0,4}(?:\(?\d{1,2}[.):]|[-•])[ \t]{0,4}|\(\d{1,2}\)|(?<=[\s,;])\d{1,2}[.)](?=\s)"
 )
@@ -27,7 +27,7 @@ def group(text: str, moments: Sequence[Moment]) -> list[list[Moment]]:
     groups: list[list[Moment]] = [[moment] for moment in moments[:1]]
     for last, moment in pairwise(moments):
         between = text[last.stop : moment.begin]
-        if _connects(between) or _are_listed(text, last, moment):
+        if _connects(between) or _are_listed(text, last, moment) or _have_one_text(text, between, moment):
             if not _is_repeated(last, moment, between):
                 groups[-1].append(moment)
             else:
@@ -46,13 +46,19 @@ def _is_repeated(last: Moment, moment: Moment, between: str) -> bool:
 
 
 def _are_listed(text: str, last: Moment, moment: Moment) -> bool:
-    """Whether both moments begin a line with a bullet or number, the one right below the other."""
+    """Whether both moments begin a line, perhaps with a bullet or number, the one right below the other."""
     between = text[last.stop : moment.begin]
     if between.count("\n") != 1 or len(between) > 4 * REACH:
         return False
     return all(
         _LINE_BEGINS.search(text, max(member.begin - 16, 0), member.begin) is not None for member in (last, moment)
     )
+
+
+def _have_one_text(text: str, between: str, moment: Moment) -> bool:
+    """Whether what follows a moment follows the next moment, too: "1 - 2 s, he sits. 5 - 6 s, he sits."."""
+    follows = between.strip(" ,:.\n")
+    return len(follows) > 3 and text[moment.stop :].lstrip(" ,:.\n").startswith(follows)
 
 
 def _connects(between: str) -> bool:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from truemoment.data.answers import words
-from truemoment.data.answers.times import Time, Unit, any_of
+from truemoment.data.answers.times import Time, Unit
 from truemoment.data.answers.words import Label
 
 REACH = 100
 """Characters between two times beyond which nothing joins them."""
+MOST_WHOLE_HOURS_S = 6 * 3600
+"""Hours without minutes, from here on, may be the time of day."""
 LABEL_REACH = 60
 """Characters before a time beyond which no label belongs to it."""
 
@@ -38,8 +40,11 @@ _WORD = re.compile(r"[a-z_]+|\.{2,}|[^\sa-z_]")
 _LABEL_WORD = re.compile(words.LABEL_WORD)
 _SENTENCE = re.compile(r"[.!?]\s")
 _TAG = re.compile(r"</?([a-z_]{1,20})>")
-_FOLLOWER = re.compile(rf"[ \t]{{0,3}}(?P<word>[a-z']+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d")
+_FOLLOWER = re.compile(
+    rf"[ \t]{{0,3}}(?P<word>(?:[^\W\d_]|')+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d"
+)
 _NUMBERED = re.compile(rf"\b{words.NUMBERED_THINGS}s?\.?\s?#?\Z")
+_DATED = re.compile(words.DATED)
 _TO_THE_END = re.compile(words.TO_THE_END)
 _FROM_THE_START = re.compile(words.FROM_THE_START)
 _NOT_UNTIL = re.compile(words.NOT_UNTIL)
@@ -61,11 +66,21 @@ def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
     at, used_to = 0, 0  # next time; end of what is used up
     while at < len(times):
         n_times, moment = _moment_at(text, times, at, used_to)
-        if moment is not None:
+        if moment is not None and not (
+            moment.how == "the start to an end" and _follows_a_time(text, times, at, moments)
+        ):
             moments.append(moment)
         at += n_times
         used_to = times[at - 1].end
     return moments
+
+
+def _follows_a_time(text: str, times: Sequence[Time], at: int, moments: Sequence[Moment]) -> bool:
+    """Whether a time before it in its sentence, which belongs to no moment, may be its start: "at 12 s, until 20 s"."""
+    if at == 0 or times[at - 1].unit != "s" or (moments and moments[-1].stop >= times[at - 1].end):
+        return False
+    between = text[times[at - 1].end : times[at].begin]
+    return len(between) <= REACH and _SENTENCE.search(between) is None
 
 
 def _moment_at(text: str, times: Sequence[Time], at: int, used_to: int) -> tuple[int, Moment | None]:
@@ -152,9 +167,9 @@ def label_of(before: str) -> Label:
     ('start', 'other', '')
     """
     for word in reversed(_LABEL_WORD.findall(before)):
-        label = words.LABELS.get(word) or words.LABELS.get(word.partition("_")[0])
-        if label is not None:
-            return label
+        labels = [words.LABELS[part] for part in (word, *word.split("_")) if part in words.LABELS]
+        if labels:
+            return "other" if "other" in labels else labels[0]
     return ""
 
 
@@ -215,8 +230,6 @@ def _joined(between: str, label: Label, before: str) -> str:
 
 def _is_range(between: str, core: str, n_words: int) -> bool:
     """Whether the text between two times makes a range of them; `core` is the text without filler words."""
-    if len(between) <= 20 and any_of(words.RANGE_SIGNS, between):
-        return True
     return n_words <= 12 and core in words.RANGE and not (core == "-" and "\n" in between)
 
 
@@ -243,6 +256,8 @@ def _pair(text: str, first: Time, second: Time, link: str, before: str) -> Momen
     elif link == "length first":
         a, b = b, a + b
     fault = first.fault or second.fault
+    if max(first.factor, second.factor) == 3600 and max(a, b) >= MOST_WHOLE_HOURS_S:
+        fault = fault or "hours of a day, or of a very long video"
     if _is_negative(text, first.begin):
         fault = "a negative time"
     return Moment(first.begin, second.end, a, b, unit, _HOW[link], fault)
@@ -276,7 +291,9 @@ def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
     if _NUMBERED.search(before):
         return False
     years = all(1900 <= time.value <= 2100 and time.value == int(time.value) for time in (first, second))
-    return not years or (bool(before.strip()) and label_of(before) in ("start", "between"))
+    return not years or (
+        bool(before.strip()) and label_of(before) in ("start", "between") and not _DATED.search(before)
+    )
 
 
 def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | None:

@@ -17,15 +17,11 @@ _BRACE = re.compile(r"[{}]")
 _MARK = re.compile(words.ANSWER_MARK)
 
 
-MOST_CHARACTERS = 30_000
-"""Characters of a part; of a longer one only the beginning and the end are read."""
-
-
 class Extract(NamedTuple):
     """A part of a text, from `begin`; text between marked parts is blanked.
 
     `marked` as the answer; `first` if the answer is at its start, as after "answer:". `fault` is why it cannot be
-    trusted. At `gap_at`, `gap` characters were left out.
+    trusted.
     """
 
     begin: int
@@ -33,13 +29,10 @@ class Extract(NamedTuple):
     marked: bool = False
     first: bool = False
     fault: str = ""
-    gap_at: int = 0
-    gap: int = 0
 
     def place(self, begin: int, end: int) -> tuple[int, int]:
         """Return the positions in the whole text of characters of this part."""
-        first, behind = (at + self.gap if self.gap and at >= self.gap_at else at for at in (begin, end))
-        return self.begin + first, self.begin + behind
+        return self.begin + begin, self.begin + end
 
 
 def parts(text: str) -> list[Extract]:
@@ -51,7 +44,7 @@ def parts(text: str) -> list[Extract]:
     [' 3 to 4', ' the answer is: 3 to 4']
     """
     if "<" not in text and "boxed" not in text:
-        whole = _shortened(Extract(0, text))
+        whole = Extract(0, text)
         return [*_behind_mark(whole), whole]
     thought = _last(_THOUGHT_ENDS, text, 0)
     begin = 0 if thought is None else thought.end()
@@ -59,29 +52,13 @@ def parts(text: str) -> list[Extract]:
     rest = text[begin:]
     tagged = _tagged(rest)
     timed = _timed(rest)
-    of_times = [] if timed is None else [_shortened(Extract(begin, timed, marked=True))]
+    of_times = [] if timed is None else [Extract(begin, timed, marked=True)]
     if tagged is not None:
-        return [_shortened(tagged._replace(begin=begin + tagged.begin)), *of_times]
-    whole = _shortened(Extract(begin, rest))
+        return [tagged._replace(begin=begin + tagged.begin), *of_times]
+    whole = Extract(begin, rest)
     if opened is not None:
         return [whole._replace(fault="reasoning that is cut off before an answer")]
     return [*of_times, *_behind_mark(whole), whole]
-
-
-def _shortened(part: Extract) -> Extract:
-    """Leave out the middle of a very long part, between two blanks: an answer is at an end."""
-    text = part.text
-    if len(text) <= MOST_CHARACTERS:
-        return part
-    head = _blank_near(text, MOST_CHARACTERS // 2)
-    tail = _blank_near(text, len(text) - MOST_CHARACTERS // 2)
-    return part._replace(text=f"{text[:head]}\n{text[tail:]}", gap_at=head + 1, gap=tail - head - 1)
-
-
-def _blank_near(text: str, at: int) -> int:
-    """Return where a blank is a little before a position; the position itself if there is none."""
-    blank_at = max(text.rfind(blank, at - 200, at) for blank in " \n")
-    return blank_at if blank_at >= 0 else at
 
 
 def _behind_mark(part: Extract) -> list[Extract]:
@@ -92,11 +69,8 @@ def _behind_mark(part: Extract) -> list[Extract]:
     if mark is None:
         return []
     at = mark.end()
-    letter = _LETTER.fullmatch(part.text, at) is not None
-    gap_at, gap = (part.gap_at - at, part.gap) if at < part.gap_at else (0, 0)
-    begin = part.place(at, at)[0]
-    extract = Extract(begin, part.text[at:], marked=True, first=True, gap_at=gap_at, gap=gap)
-    return [extract._replace(fault="a letter of an option") if letter else extract]
+    fault = "a letter of an option" if _LETTER.fullmatch(part.text, at) else ""
+    return [Extract(part.begin + at, part.text[at:], marked=True, first=True, fault=fault)]
 
 
 def _last(pattern: re.Pattern[str], text: str, begin: int) -> re.Match[str] | None:

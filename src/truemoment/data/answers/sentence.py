@@ -14,7 +14,8 @@ from truemoment.data.answers.groups import alternatives, group
 from truemoment.data.answers.moments import Moment, find_moments, label_of, whole_video
 from truemoment.data.answers.part import Extract, parts
 from truemoment.data.answers.reading import ParsedAnswer, Reading
-from truemoment.data.answers.times import Time, find_times, plain
+from truemoment.data.answers.rewriting import rewritten
+from truemoment.data.answers.times import Time, find_times
 from truemoment.data.axes import Axis
 
 _UNITS_OF = {"seconds": ("", "s"), "fraction": ("",), "percent": ("", "%"), "bins": ("", "frame")}
@@ -35,17 +36,13 @@ def parse_answer(text: str, reading: Reading = Reading()) -> ParsedAnswer:  # no
     >>> answer.status, answer.why
     ('ambiguous', 'a start without an end')
     """
-    same = plain(text)
-    if "\\" in same:
-        same = _without_latex(same)
-    if "~~" in same:
-        same = _STRUCK_OUT.sub(lambda struck: " " * len(struck[0]), same)
+    plain_text = rewritten(text)
     answer = ParsedAnswer("failed", (), None, "nothing that could be a moment")
-    for part in parts(same):
+    for part in parts(plain_text.text):
         answer = _read(part, reading)
         if answer.status != "failed":
             break
-    return answer
+    return answer if answer.span is None else answer._replace(span=plain_text.place(*answer.span))
 
 
 def _read(part: Extract, reading: Reading) -> ParsedAnswer:
@@ -105,7 +102,7 @@ def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_gro
     fault = next((why for moment in moments if (why := _fault(moment, reading))), "")
     if not fault and alternatives(part.text, moments):
         fault = "one moment or another"
-    if not fault and _OPTION_LETTER.search(part.text, moments[-1].stop):
+    if not fault and (_OPTION_LETTER.search(part.text, moments[-1].stop) or _OPTIONS.search(part.text)):
         fault = "a letter of an option"
     if not fault and _CORRECTED.search(part.text, moments[-1].stop):
         fault = "a moment that is corrected"
@@ -171,6 +168,8 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
         why = "a single time" if len(candidates) == 1 else f"{len(candidates)} times that nothing joins"
     elif not why and _TWICE.search(part.text, max(candidates[0].begin - 40, 0), candidates[1].begin):
         why = "two times, each may be a moment"
+    elif not why and _OR.search(part.text, candidates[0].end, candidates[1].begin):
+        why = "one time or another"
     elif not why and not start_s < end_s:
         why = "two times that do not rise"
     elif not why and reading.on.kind != "seconds":
@@ -208,24 +207,10 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
     return ParsedAnswer("failed", (), None, "nothing that could be a moment")
 
 
-def _without_latex(text: str) -> str:
-    r"""Blank commands of LaTeX about type and space, and the signs of mathematics around them; positions stay.
-
-    Examples
-    --------
-    >>> _without_latex(r"$12\text{s}$")
-    ' 12      s  '
-    """
-    blanked = _TYPE.sub(lambda command: f"{' ' * len(command['name'])}{command['words']} ", text)
-    blanked = _SPACE.sub(lambda command: " " * len(command[0]), blanked)
-    return text if blanked == text else blanked.replace("$", " ")
-
-
-_TYPE = re.compile(r"(?P<name>\\{1,2}(?:text|textbf|textrm|mathrm|mathbf|mbox|operatorname)\s?\{)(?P<words>[^{}\n]*)\}")
-_SPACE = re.compile(r"\\{1,2}(?:[,;:! ]|quad\b|[()\[\]])")
-_STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
+_OPTIONS = re.compile(r"(?:\A|\n)[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\n[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\s*\Z")
 _CORRECTED = re.compile(r"\b(?:correction|no wait|wait,|scratch that)\b[^\n]*\d")
+_OR = re.compile(r"\bor\b(?! so\b)")
 _TWICE = re.compile(words.TWICE)
 _STATES_LENGTH = re.compile(words.STATES_LENGTH)
 _IS_THE_LENGTH = re.compile(words.IS_THE_LENGTH)

@@ -14,26 +14,6 @@ Unit = Literal["", "s", "%", "frame"]
 MOST_DIGITS = 9
 """A number of more digits before its point is no time."""
 
-_SAME = {
-    **{chr(code): chr(code + 32) for code in range(ord("A"), ord("Z") + 1)},
-    **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
-    **dict.fromkeys("\u200b\u200c\u200d\ufeff\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000*`", " "),
-    **{chr(zero + digit): str(digit) for zero in (0xFF10, 0x0660, 0x06F0, 0x0966) for digit in range(10)},
-    **dict(zip("：，；～〜〰（）【】［］“”„‘’′％＝．٫،٪", ":,;~~~()[][]\"\"\"'''%=..,%", strict=True)),
-}
-_PLAIN = str.maketrans(_SAME)
-
-
-def plain(text: str) -> str:
-    r"""Write a text with one sign for each meaning, character by character: positions stay as they are.
-
-    Examples
-    --------
-    >>> plain("From **12** \u2013 20 S")
-    'from   12   - 20 s'
-    """
-    return text.translate(_PLAIN)
-
 
 class Time(NamedTuple):
     """A number in the characters from `begin` to `end` that may be a time; units of time are in seconds.
@@ -53,7 +33,9 @@ class Time(NamedTuple):
 
 _WORDS = re.compile(rf"{SPELLED}(?=[ -])")
 _DIGIT_RUN = re.compile(r"[0-9][0-9]*")
-_CLOCK = re.compile(r"(?:(?P<h>\d{1,2}):)?(?P<m>\d{1,3}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?(?!:?\d)", re.ASCII)
+_CLOCK = re.compile(
+    r"(?:(?P<h>\d{1,2}):)?(?P<m>\d{1,3}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9})|:(?P<ms>\d{3}))?(?!:?\d)", re.ASCII
+)
 _NUMBER = re.compile(r"(?:\.\d+|\d+(?:\.\d+)?)(?:e[+-]?\d{1,2}(?![a-z0-9]))?", re.ASCII)
 _GLUED_BEFORE = re.compile(r"[a-z0-9.#$/]|(?<=[a-z0-9])_")
 _COMPOUND_BEFORE = re.compile(r"(?:\d(?:[hm]|hr|min)|\d ?(?:s|sec|seconds)? ?to)\Z")
@@ -61,24 +43,25 @@ _LETTERS = re.compile(r"[a-z]+")
 _NAMES = frozenset([*ONES, *TENS, "half"])
 _UNIT = re.compile(
     r"""
-    (?:\s{0,4}-?\ ?(?:\\(?:text|mathrm|,)\ ?\{?\ ?)?(?:
+    (?:\s{0,4}-?\ ?(?:
         (?P<ms>ms|msecs?|milliseconds?)
-      | (?P<s>s|secs?|sec[ou]{0,2}nds?|sekunden?|segundos?|secondes?|secondi|''|″|秒钟?|초
-        |ثانية|ثوان[يٍ]?|сек(?:унд[аы]?)?)
-      | (?P<min>mins?|minutes?|minuten|minutos|分钟?|분|دقيقة|دقائق)
-      | (?P<h>h|hrs?|hours?|stunden|小时|시간)
+      | (?P<s>s|secs?|sec[ou]{0,2}nds?|''|″)
+      | (?P<min>mins?|minutes?)
+      | (?P<h>h|hrs?|hours?)
       | (?P<percent>%|percent|per\ cent)
       | (?P<frame>frames?)
-      )(?![a-z])(?:\ ?\})?
+      )(?![a-z])
     )
   | (?P<m>m(?![a-z])|\ m(?=\ \d+(?:\.\d+)?\ ?s)|'(?=\ ?\d))
-  | (?P<ordinal>(?:st|nd|rd|th)(?![a-z])(?:[\ -](?P<nth>second|minute|frame)(?![a-z]))?)
+  | (?P<ordinal>(?:st|nd|rd|th)(?![a-z])(?:[\ -](?P<nth>second|minute|frame)(?![a-z])
+        |(?=\ (?:to|until|till|through|and)\ (?:the\ )?\d+(?:st|nd|rd|th)[\ -]
+          (?P<later>second|minute|frame)(?![a-z])))?)
   | (?P<glued>[a-z_]|\.\d|/\d)
     """,
     re.VERBOSE,
 )
 _BEFORE = re.compile(
-    r"\b(?:(?P<s>sec(?:ond)?s?|segundo|sekunde|seconde|secondo|الثانية|第)|(?P<min>minut[eo]s?|الدقيقة)"
+    r"\b(?:(?P<s>sec(?:ond)?s?)|(?P<min>minutes?)"
     r"|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?\Z"
 )
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "second": 1.0, "minute": 60.0}
@@ -185,7 +168,7 @@ def _is_a_time(time: Time, after: Time | None) -> bool:
 
 def _clock(match: re.Match[str]) -> Time:
     hours, minutes, seconds = int(match["h"] or 0), int(match["m"]), int(match["s"])
-    value = 3600.0 * hours + 60.0 * minutes + float(f"{seconds}.{match['f'] or 0}")
+    value = 3600.0 * hours + 60.0 * minutes + float(f"{seconds}.{match['f'] or match['ms'] or 0}")
     fault = "" if seconds < 60 and (minutes < 60 or not match["h"]) else "60 or more seconds in a minute"
     unit = _UNIT.match(match.string, match.end())
     end = unit.end() if unit and (unit["s"] or unit["min"] or unit["h"]) else match.end()
@@ -197,15 +180,15 @@ def _with_unit(begin: int, end: int, value: float, text: str, *, spelled: str = 
     unit = _UNIT.match(text, end)
     if unit is None:
         return _bare(begin, end, value, text, spelled=bool(spelled))
-    if unit["glued"] or (unit["ordinal"] and not unit["nth"]):
+    if unit["glued"] or (unit["ordinal"] and not (unit["nth"] or unit["later"])):
         return None
-    kind = unit["nth"] or unit.lastgroup or ""
+    kind = unit["nth"] or unit["later"] or unit.lastgroup or ""
     if kind in _SECONDS:
-        return Time(begin, unit.end(), _times(value, _SECONDS[kind]), "s", _SECONDS[kind])
+        return Time(begin, unit.end(), in_seconds(value, _SECONDS[kind]), "s", _SECONDS[kind])
     return Time(begin, unit.end(), value, "%" if kind == "percent" else "frame")
 
 
-def _times(value: float, factor: float) -> float:
+def in_seconds(value: float, factor: float) -> float:
     """Multiply without the last bits of the product: 0.1 min is 6 s."""
     return value if factor == 1 else round(value * factor, 9)
 
@@ -215,13 +198,13 @@ def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Ti
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)
-    has_unit = not spelled and any_of(("sec", "seg", "sek", "frame", "minut", "第", "الثا", "الدق"), text[low:begin])
+    has_unit = not spelled and any_of(("sec", "frame", "minut"), text[low:begin])
     before = _BEFORE.search(text, low, begin) if has_unit else None
     if before is not None and before["frame"]:
         return Time(begin, end, value, "frame")
     factor = 60.0 if before is not None and before["min"] else 1.0
     if before is not None and not re.search(r"\d\s*-?\Z", text[max(before.start() - 4, 0) : before.start()]):
-        return Time(begin, end, _times(value, factor), "s", factor)
+        return Time(begin, end, in_seconds(value, factor), "s", factor)
     return Time(begin, end, value, spelled=spelled)
 
 
@@ -238,7 +221,8 @@ def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str)
     """Return two numbers as one time if they form one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
     digits = text[time.begin : time.end]
     joined = _compound(last, time, between, digits)
-    whole = between == "," and not last.unit and last.value == int(last.value)
+    before_comma = not last.unit or (last.unit == "s" and last.factor == 1 and text[last.end - 1].isdigit())
+    whole = between == "," and before_comma and last.value == int(last.value)
     if whole and (not in_brackets or _COMMA_PAIR.search(text, max(last.begin - 16, 0), time.end + 16)):
         joined = joined or _with_comma(last, time, digits)
     if joined is None and between.strip() in ("(", "[", "(=", "=", "(~", "(i.e.,", "(i.e."):
@@ -267,7 +251,8 @@ def _with_comma(last: Time, time: Time, digits: str) -> Time | None:
     if behind is None:
         return None
     if len(behind[0]) <= 2 and "." not in digits and ":" not in digits:
-        return time._replace(begin=last.begin, value=float(f"{int(last.value)}.{behind[0]}") * time.factor)
+        value = float(f"{int(last.value)}.{behind[0]}") * time.factor
+        return time._replace(begin=last.begin, value=value, unit=time.unit or last.unit)
     if len(behind[0]) == 3 and last.value < 1000 and time.unit in ("", "s"):
         return time._replace(begin=last.begin, value=last.value * 1000 * time.factor + time.value)
     return None

@@ -38,43 +38,37 @@ SPELLED = (
 VIDEO = one_of("video clip film footage movie recording timeline")
 
 # Between two times.
-RANGE = each("to - -- --> -> => > → ~ .. ... … until till til through thru bis hasta 到 至 à upto uptil")
+RANGE = each("to - -- --> -> => > → ~ .. ... … until till til through thru upto uptil")
 """Words that make a moment of the times before and after them."""
-RANGE_SIGNS = ("到", "至", "부터", "에서", "から", "إلى", "الى", "حتى")
-"""The same in scripts without blanks, or with words that are glued to their numbers."""
-AND = each("and und et y")
+AND = each("and")
 """The same after "between"."""
 SPAN_OF = r"\b(?:span|interval|window|range|segment) of (?:about |around )?\Z"
 """Before the first of two times that "and" joins."""
-ASIDE_IN_RANGE = r",? ?\b(?:let's say|say|i think|i'd say|i believe|maybe|perhaps|possibly)\b,?"
+ASIDE_IN_RANGE = r",? ?\b(?:let's say|let me say|say|hmm|um|uh|i think|i'd say|i believe|maybe|perhaps|possibly)\b,?"
 """Between two times, it changes nothing."""
 UP_TO = each("to until till through")
 """The same after a start, whatever else is between."""
 FILLERS = each(
     """about around approximately approx roughly circa ca just exactly nearly almost near the a at t its of no number
     index timestamp time time_s mark point second seconds sec s frame frames minute minutes
-    el la les le den der die segundo sekunde seconde minuto 第 秒
     = : ( ) [ ] { } \\ " ' . | < > / ~"""
 )
 """Words that may be beside it."""
 
 LABELS: dict[str, Label] = {
     **dict.fromkeys(
-        each(
-            """start starts started starting begin begins began beginning onset from t_start starttime
-            von ab beginn beginnt 从 开始 起始"""
-        ),
+        each("""start starts started starting begin begins began beginning onset from t_start starttime"""),
         "start",
     ),
     **dict.fromkeys(
         each(
             """end ends ended ending finish finishes finished finishing stop stops conclude concludes concluding
-            until till t_end endtime ende endet bis 结束"""
+            until till offset endtime"""
         ),
         "end",
     ),
     **dict.fromkeys(each("last lasts lasting lasted duration length long total runtime"), "length"),
-    **dict.fromkeys(each("between zwischen"), "between"),
+    **dict.fromkeys(each("between"), "between"),
     **dict.fromkeys(
         each(
             """score confidence conf prob probability id index qid video_id query_id fps rate step option question
@@ -84,7 +78,7 @@ LABELS: dict[str, Label] = {
     ),
 }
 """What a word means for the time after it; of "start_time" the part before the line counts."""
-LABEL_WORD = r"[a-zà-ÿ_]+|开始|起始|结束|从"
+LABEL_WORD = r"[a-z_]+"
 
 # Behind and before a range of two bare numbers.
 FOLLOWERS = each(
@@ -104,6 +98,9 @@ NUMBERED_THINGS = one_of(
 )
 """Things that have numbers: "steps 2 to 3"."""
 
+DATED = r"\b(?:built|born|lived|made|founded|filmed|years?|published|released|dated|era)\b"
+"""Before two numbers that may be years."""
+
 # One time and an end of the video.
 GOES_ON = one_of("goes continues continuing lasts lasting runs keeps extends stays")
 ONWARD = one_of("on onward onwards going all_the_way right up")
@@ -122,7 +119,7 @@ FROM_THE_START = (
     rf"(?:from |at )?(?:the )?(?:very )?(?:start|beginning|outset|0)(?: of the {VIDEO})?"
     r"\s?,?(?:to|until|till|through|up to|-+|and (?:ends?|lasts until) (?:at)?)\s?"
     rf"|\b{one_of('until till up_to before within_the_first during_the_first in_the_first the_first first')} "
-    r")(?:about |around |approximately |the |roughly )?\Z"
+    r")(?:about |around |approximately |the |roughly |second |minute ){0,3}\Z"
 )
 NOT_UNTIL = r"(?:\bnot|n't|\bnever) [a-z ,]{0,40}(?:until|till|before) (?:about |around |the )?\Z"
 BEFORE_THE_END = r"\b(?:the )?(?:last|final)(?: about)? \Z"
@@ -137,7 +134,7 @@ WHOLE = (
 WHOLE_VIDEO = one_of("video film footage movie recording")  # a clip may be the moment itself
 VIDEO_IS = rf"\b{WHOLE_VIDEO}(?:'s)?(?: itself)? (?:is|lasts|ends|finishes|runs|has|covers|spans|goes|plays)\b"
 OTHER_RANGE = (
-    r"(?:\b(?:confidence|score|probability|iou|certainty)\W{0,3}(?:is |of |from )?\W{0,2}"
+    r"(?:\b(?:confidence|score|probability|iou|certainty)\W{0,3}(?:is |was |of |from )?\W{0,2}"
     r"|\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{0,4}(?:at |are |is )?\W{0,3}"
     r"|\b(?:margin|error|tolerance|uncertainty)\W{0,3}(?:of |is )?(?:about )?"
     r"|\bcount(?:s|ed|ing)? (?:down )?(?:from )?)\Z"
@@ -148,22 +145,26 @@ LENGTH_RANGE = (
     r"(?:(?:is|of|about|around|between|only|roughly|approximately)\W)*\Z"
 )
 DENIED_RANGE = (
-    r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing))\W{1,3}"
+    r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
+    r"|(?:need|require)s? (?:more|additional) [a-z]+)\W{1,3}"
     r"(?:(?:from|between|at|the|segment|interval)\W)*\Z"
 )
 BESIDE = (
     r"\b(?:(?:after|before|following|prior to) (?:that|this|which)|afterwards?|beforehand|previously|meanwhile"
     r"|the rest)\b[^.;\n]{0,40}\Z"
 )
-EXAMPLE = r"(?:\be\.g\.,?|\bfor example,?|\bfor instance,?|\bsuch as) (?:from |between )?\Z"
+EXAMPLE = (
+    r"(?:(?:\be\.g\.,?|\bfor example,?|\bfor instance,?|\bsuch as) "
+    r"|\bexample(?: has| is| was| shows| gives| of| output| format|:){1,2}[\s\"']{1,4})(?:from |between )?\Z"
+)
 UNIT_BEFORE = (
     r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_?ind\w+|indices)|(?P<percent>percent(?:ages?)?)"
     r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\b[^.;\n\d]{0,30}\Z"
 )
 ASIDE_SIGN = (
     r"(?:conf|score|prob|iou|certain|box|coord|pixel|margin|error|toler|count|video|film|foot|movie|record|last|tak|took|dura"
-    r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|after|before|follow|prior|previous|meanwhile"
-    r"|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
+    r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|need|requir|after|before|follow|prior|previous"
+    r"|meanwhile|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
 )
 """Occurs before a moment wherever one of the patterns above matches."""
 STATES_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
@@ -175,7 +176,7 @@ CONNECTING = each(
     """and then also again plus as well followed by another from between at around about to the in of is it or either
     moment moments segment segments event events interval intervals occurrence occurrences instance instances clip clips
     time times timestamp timestamps span spans window windows range ranges period periods query video answer
-    first second third fourth next finally later once more start starts end ends seconds sec secs s 第 和 以及 、 。
+    first second third fourth next finally later once more start starts end ends seconds sec secs s
     maybe possibly perhaps
     , ; & | / [ ] { } ( ) < > : - • = # " ' +"""
 )
@@ -193,9 +194,9 @@ TIME_TAG = (
 )
 ANSWER_MARK = (
     r"\b(?:final |correct |my |the )?(?:answer|conclusion|prediction|result)(?: is| would be)?\"? ?[:=]"
-    r"|\b(?:final |correct )?answer is\b|\bfinal answer\b|答案[是为]?:?"
+    r"|\b(?:final |correct )?answer is\b|\bfinal answer\b"
 )
-ANSWER_WORDS = ("answer", "conclusion", "prediction", "result", "答案")
+ANSWER_WORDS = ("answer", "conclusion", "prediction", "result")
 
 # There is none.
 NOT = (
@@ -218,9 +219,8 @@ DENIAL = (
     r"|\bthere(?: is|'s| are|s) no(?:thing|body| one)?\b|\bnothing (?:in the video )?(?:matches|like|corresponds)"
     r"|\b(?:is|are) absent\b|\babsent from\b|\bnot applicable\b|\bno corresponding\b"
     r"|\"(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
-    r"|没有|未出现|不存在|未发生|没出现|不出现"
 )
-MAY_DENY = ("no", "n't", "never", "absent", "false", "cant", "there", "没", "未", "不")
+MAY_DENY = ("no", "n't", "never", "absent", "false", "cant", "there")
 """A text without any of these denies nothing."""
 HARMLESS = one_of(
     """again elsewhere anywhere_else otherwise other another outside apart_from before_that after_that before_this
@@ -261,5 +261,4 @@ REFUSAL = (
     r"|\bneed (?:more|additional|the) (?:information|context|video|details)"
     rf"|\bplease (?:provide|upload|share|attach) (?:the |a |your |me )?(?:actual )?(?:file|frames|{VIDEO})"
     r"|\binsufficient (?:information|context|evidence|visual)|\bnot enough (?:information|context)"
-    r"|无法|抱歉|不能观看"
 )

@@ -31,6 +31,7 @@ from truemoment.learning.training.network import TokenBatch
 from truemoment.learning.training.recipes import Recipe
 from truemoment.learning.training.vocabulary import TokenVocabulary, word_numbers
 from truemoment.media.features.base import FeatureStore
+from truemoment.media.features.reading import fault_of_numbers
 from truemoment.media.features.resampling import normalise
 from truemoment.searching.windows import LongVideo
 
@@ -203,8 +204,8 @@ def read_rows(store: FeatureStore, video_id: str, duration_s: float, recipe: Rec
 def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> FloatTable:
     """Return a video's rows, checked, and of length 1 where the recipe wants that."""
     frames = store[video_id]
-    if not np.all(np.isfinite(frames)):
-        raise InputError(f"features of video {video_id!r} have numbers that are not finite", field="features")
+    if fault := fault_of_numbers(frames):
+        raise InputError(f"video {video_id!r}: {fault}", field="features")
     return normalise(frames) if recipe.normalise else frames
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from truemoment.base.errors import InputError
 from truemoment.base.records import Annotations
 from truemoment.media.features.base import FeatureStore, Frames
-from truemoment.media.features.reading import count_not_finite
+from truemoment.media.features.reading import fault_of_numbers
 
 TOLERANCE_NORM = 0.05
 """The rows of a video may end so far from the end of the video, as a fraction of it."""
@@ -203,8 +203,8 @@ def _usable_rows(store: FeatureStore, video_id: str) -> Frames:
     rows = store[video_id]
     if rows.ndim != 2 or len(rows) == 0 or rows.shape[1] != store.n_dimensions:
         raise InputError(f"got shape {rows.shape}, expected (rows, {store.n_dimensions})")
-    if wrong := count_not_finite(rows):
-        raise InputError(f"{wrong} of {len(rows)} rows have numbers that are not finite")
+    if fault := fault_of_numbers(rows):
+        raise InputError(fault)
     return rows
 
 

@@ -61,14 +61,28 @@ def read_rows(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset th
     shape = refuse_claims(array)
     with np.errstate(over="ignore"):  # beyond float32 is not finite, and reported below
         rows: Frames = np.asarray(array[...]).reshape(shape).astype(np.float32, copy=False)
-    if wrong := count_not_finite(rows):
-        raise InputError(f"{wrong} of {len(rows)} rows have numbers that are not finite")
+    if fault := fault_of_numbers(rows):
+        raise InputError(fault)
     return rows
 
 
-def count_not_finite(rows: Frames) -> int:
-    """Return the number of rows with a number that is not finite."""
-    return int((~np.isfinite(rows).all(axis=1)).sum())
+def fault_of_numbers(rows: Frames, name: str = "rows") -> str:
+    """Return what is wrong with the numbers of rows (T, D), whose lengths are computed in float32; "" if nothing is.
+
+    Examples
+    --------
+    >>> fault_of_numbers(np.array([[1.0, 2.0], [1e25, 0.0]], dtype=np.float32))
+    '1 of 2 rows have numbers whose squares overflow float32 (up to 1e+25): divide all features by one number'
+    """
+    largest = np.maximum(rows.max(axis=1, initial=0), -rows.min(axis=1, initial=0))  # no copy of the rows
+    not_finite = int((~np.isfinite(largest)).sum())
+    if not_finite:
+        return f"{not_finite} of {len(rows)} {name} have numbers that are not finite"
+    too_large = int((largest > math.sqrt(np.finfo(np.float32).max / rows.shape[1])).sum())
+    if too_large:
+        number = f"(up to {largest.max():.3g}): divide all features by one number"
+        return f"{too_large} of {len(rows)} {name} have numbers whose squares overflow float32 {number}"
+    return ""
 
 
 class FileStore(abc.ABC):

@@ -52,8 +52,11 @@ class Evaluation(Scores, Result):
         Order of a video's sentences, where it predicts their moments: ``by start``.
     n_answers
         Number of answers in words that the report shows, with the moments read from them.
-    unhittable
-        Number of queries whose references all have zero length.
+    zero_length, outside
+        Number of queries whose references all have zero length, and of those whose references have zero length or lie
+        outside the video.
+    equal_scores
+        Whether all scores of the predictions are equal.
     """
 
     match: MatchReport = field(default_factory=lambda: MatchReport("record", "no file", 0))
@@ -65,7 +68,9 @@ class Evaluation(Scores, Result):
     calibration: ScoreCalibration | None = None
     order: str = ""
     n_answers: int = 0
-    unhittable: int = 0
+    zero_length: int = 0
+    outside: int = 0
+    equal_scores: bool = False
 
     @classmethod
     def of(cls, scores: Scores, match: MatchReport, source: Mapping[str, str], depth: int, **more: Any) -> Evaluation:  # noqa: ANN401 - fields
@@ -250,10 +255,15 @@ def notes(evaluation: Evaluation) -> list[str]:
     lines += match.signs[len(evaluation.warnings) :]
     lines += _counted(
         (
-            evaluation.unhittable,
+            evaluation.zero_length,
             "query has only references of zero length, which no prediction overlaps",
             "queries have only references of zero length, which no prediction overlaps",
-        )
+        ),
+        (
+            evaluation.outside,
+            "query has only references outside its video, which no prediction inside it overlaps",
+            "queries have only references outside their video, which no prediction inside it overlaps",
+        ),
     )
     lines += _counted(
         (
@@ -262,8 +272,12 @@ def notes(evaluation: Evaluation) -> list[str]:
             "queries have the same row as another query with the same video and sentence",
         ),
         (match.reordered, "list is not sorted by score", "lists are not sorted by score"),
-        (match.ties, "list has tied scores, ranked in file order", "lists have tied scores, ranked in file order"),
     )
+    if match.ties and evaluation.equal_scores:
+        lines.append("all scores of the file are equal, so the ranking is the order of the file")
+    else:
+        tied = "tied scores, ranked in file order"
+        lines += _counted((match.ties, f"list has {tied}", f"lists have {tied}"))
     of_protocol = (
         (count, f"query with {condition}", f"queries with {condition}")
         for condition, count in evaluation.touched.items()

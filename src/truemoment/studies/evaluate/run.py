@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from truemoment.base.records import Annotations
 from truemoment.base.request import function_of
 from truemoment.data.language.paragraphs import order_in_signature
 from truemoment.evaluation.evaluate import evaluate as measure
@@ -57,7 +58,7 @@ def run(request: Evaluate) -> Evaluation:
         of_scores = calibration(reference, predictions, rng, resamples=request.resamples or RESAMPLES)
     if (file := path_of(request.save_scores)) is not None:
         scores.save(file)
-    empty = reference.start_s == reference.end_s
+    zero_length, outside = _unhittable(reference)
     return Evaluation.of(
         scores,
         match,
@@ -69,8 +70,19 @@ def run(request: Evaluate) -> Evaluation:
         calibration=of_scores,
         order=order_in_signature(reference),
         n_answers=request.show_answers,
-        unhittable=int(np.logical_and.reduceat(empty, reference.offsets[:-1]).sum()),
+        zero_length=zero_length,
+        outside=outside,
+        equal_scores=predictions.scored and len(np.unique(predictions.score)) == 1,
     )
+
+
+def _unhittable(reference: Annotations) -> tuple[int, int]:
+    """Return the number of queries with only references of zero length, and with only these or others outside."""
+    no_length = reference.start_s == reference.end_s
+    outside = (reference.start_s >= reference.duration_s) | (reference.end_s <= 0)
+    first = reference.offsets[:-1]
+    all_empty = np.logical_and.reduceat(no_length, first)
+    return int(all_empty.sum()), int((np.logical_and.reduceat(no_length | outside, first) & ~all_empty).sum())
 
 
 evaluate = function_of(Evaluate, run, "evaluate")

@@ -1,0 +1,449 @@
+"""Words of other languages, with what they mean in the English of the reader.
+
+A line of a table is ``meaning: words``. A word is a part of a pattern; `_` is a blank, and a final `@` means "before a
+time". A language that is `glued` has no blanks between its words, and its units count only after a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+LETTER = r"[^\W\d_]|[\u0900-\u0963\u064b-\u065f]"
+"""A letter, or a vowel sign, which belongs to a word as well."""
+BEGINS = r"(?<![^\W\d_])(?<![\u0900-\u0963\u064b-\u065f])"
+ENDS = rf"(?!{LETTER})"
+BEFORE_A_TIME = r"(?=[ :]{0,2}(?:[^\W\d_\n]{1,10} ){0,2}第?[\d零〇一二两兩三四五六七八九十百])"
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a language is known, and its words.
+
+    Parameters
+    ----------
+    signs
+        Words that an English text does not have.
+    units
+        Units of time, after a number (or before it).
+    words
+        All other words.
+    script
+        First and last letter of its script, if it has one of its own.
+    glued
+        Whether words are written without blanks between them.
+    """
+
+    signs: str
+    units: str
+    words: str
+    script: tuple[str, str] | None = None
+    glued: bool = False
+
+    def is_known_by(self, words: Collection[str], letters: str) -> bool:
+        """Whether some small words, or letters beyond ASCII, are of the language."""
+        if self.script is not None and any(self.script[0] <= letter <= self.script[1] for letter in letters):
+            return True
+        return not frozenset(self.signs.split()).isdisjoint(words)
+
+    def meanings(self) -> list[tuple[str, str]]:
+        """Return (pattern, meaning) of each word."""
+        begins, ends = ("", "") if self.glued else (BEGINS, ENDS)
+        unit_begins = r"(?<=[\d.])\s?" if self.glued else BEGINS
+        return [
+            *((f"{unit_begins}{word}{ends}", meaning) for word, meaning in _lines(self.units)),
+            *(
+                (f"{begins}{word.removesuffix('@')}{ends}{BEFORE_A_TIME if word.endswith('@') else ''}", meaning)
+                for word, meaning in _lines(self.words)
+            ),
+        ]
+
+
+def _lines(table: str) -> list[tuple[str, str]]:
+    """Return (word, meaning) of each word of a table."""
+    split = [line.split(":", 1) for line in table.strip().splitlines()]
+    return [
+        (word.replace("_", " "), meaning.strip().replace("_", " "))
+        for meaning, words in split
+        for word in words.split()
+    ]
+
+
+CHINESE = Language(
+    "",
+    r"""
+    frame: 帧
+    seconds: 秒钟? 秒鐘
+    minutes: 分钟? 分鐘
+    minutes_30_seconds: 分钟?半
+    hours: 个?小时 個?小時 时(?=\d)
+    """,
+    r"""
+    from: 从@ 從@ 自@
+    to: 到@ 至@
+    to: 和(?=[^,.，。和]{1,12}之[间間]) 与(?=[^,.，。与]{1,12}之[间間])
+    and: 和 以及 以及 并且
+    at: 第(?=\s?[\d.]+\s?(?:秒|分))
+    second: 第(?=\d{1,5}\s?(?:[,到至-]|\Z))
+    to_the_end: [到至](?:视频)?(?:结尾|最后|结束)
+    from_the_beginning_to: 从(?:视频)?(?:头|开头|开始)[到至]@
+    or: 或者?
+    start: (?<!秒)(?<!左右)(?<!时)(?<!处)(?:开始|開始) 起始 起点
+    end: 结束 終止 终止 結束 截止 終了
+    time: 时间 時間
+    answer: 答案[是为]?
+    does_not_occur: 没有 沒有 未出现 不存在 未发生 没出现 不出现 找不到
+    i_am_sorry: 无法 抱歉 不能观看 無法
+    approximately: 大约 大約 约 左右 大概
+    """,
+    glued=True,
+    script=("\u4e00", "\u9fff"),
+)
+JAPANESE = Language(
+    "",
+    r"""
+    frame: フレーム
+    seconds: 秒間?
+    minutes: 分間?
+    hours: 時間
+    """,
+    r"""
+    from_the_beginning_to: (?:最初|冒頭)から@
+    to_the_end: から(?:動画の)?(?:最後|終わり)まで
+    to: から(?=[^\n。]{0,12}\d)
+    to: と(?=[^\n。と]{1,12}の間)
+    start: 開始 始まり(?=[^\d\n]{0,8}:)
+    end: 終了 終わり(?=[^\d\n]{0,8}:)
+    answer: 答え 回答
+    does_not_occur: ありません 映っていません 起こりません 現れません 存在しません 見られません
+    does_not_occur: 起きません 見当たりません
+    i_am_sorry: 申し訳 できません
+    approximately: 約 およそ 頃
+    """,
+    glued=True,
+    script=("\u3040", "\u30ff"),
+)
+KOREAN = Language(
+    "",
+    r"""
+    frame: 번?_?프레임
+    seconds: 초
+    minutes: 분
+    hours: 시간
+    """,
+    r"""
+    to: 부터(?=[^\n.]{0,12}\d) (?<=[초분])에서(?=[^\n.]{0,12}\d) [와과](?=[^\n.]{1,12}사이)
+    from_the_beginning_to: (?:처음|시작)부터@
+    to_the_end: (?:부터|에서)?_?(?:영상)?_?끝까지
+    or: 또는
+    start: (?<!초에)(?<!초에_)(?<!에서)(?<!에서_)시작(?=[^\d\n]{0,8}(?::|은|는|\d)) 시작(?=:)
+    end: 종료(?=[^\d\n]{0,8}(?::|은|는|\d))
+    answer: 정답은? 답변
+    does_not_occur: 않습니다 않는다 없습니다 없음 않음
+    i_cannot_watch: 수_없습니다
+    i_am_sorry: 죄송
+    approximately: 약(?=\s?\d)
+    """,
+    glued=True,
+    script=("\uac00", "\ud7a3"),
+)
+SPANISH = Language(
+    "segundo segundos desde hasta entre comienza empieza inicio ocurre aparece ningún ningun siento puedo",
+    r"""
+    frame: fotogramas? cuadros? quadros?
+    second: segundo
+    seconds: segundos seg
+    minute: minuto
+    minutes: minutos
+    hours: horas?
+    """,
+    r"""
+    from_the_beginning_to: desde_el_(?:principio|inicio|comienzo)_hasta
+    to_the_end: hasta_el_final?
+    from: desde del@ de@
+    to: hasta a@ al@
+    between: entre
+    and: y
+    or: o@
+    start: comienza empieza inicia inicio comienzo empezando
+    end: termina finaliza acaba fin final terminando
+    answer: respuesta
+    the: el la los las
+    approximately: aproximadamente unos alrededor_de
+    does_not_occur: no_(?:se_)?(?:aparece|ocurre|sucede|ve|muestra|hay|existe|produce) ning[uú]na? ning[uú]n_momento
+    i_cannot_watch: no_puedo
+    i_am_sorry: lo_siento
+    """,
+)
+PORTUGUESE = Language(
+    "segundo segundos entre começa início até não",
+    SPANISH.units,
+    r"""
+    from_the_beginning_to: d(?:esd)?[eo]_(?:o_)?in[ií]cio_at[eé](?:_aos?)?
+    to_the_end: at[eé]_[ao]o?_(?:fim|final)
+    from: desde do@ de@ dos@ das@ da@
+    to: at[eé]_aos@ at[eé]_ao@ at[eé] a@ ao@ aos@ à@ às@
+    between: entre
+    and: e@
+    or: ou@
+    start: come[cç]a inicia in[ií]cio come[cç]ando come[cç]o
+    end: termina acaba fim terminando
+    answer: resposta
+    the: os as
+    second: (?<=\d)[ºª]_segundo
+    to: (?<=\d)[ºª]_ao@
+    approximately: aproximadamente cerca_de
+    does_not_occur: n[aã]o_(?:se_)?(?:aparece|ocorre|acontece|h[aá]|existe|est[aá]|mostra) nenhuma?
+    i_am_sorry: desculpe sinto_muito
+    """,
+)
+FRENCH = Language(
+    "seconde secondes entre début à apparaît vidéo aucun aucune",
+    r"""
+    frame: trames? images?
+    second: seconde
+    seconds: secondes
+    minutes: minutes?
+    hours: heures?
+    """,
+    r"""
+    from_the_beginning_to: du_d[eé]but_(?:jusqu'à|à)
+    to_the_end: jusqu'à_la_fin
+    from: depuis de@ du@ des@
+    to: à@ jusqu'à jusqu'au au@
+    between: entre
+    and: et
+    or: ou@
+    start: commence d[eé]bute d[eé]but
+    end: se_termine termine finit fin
+    answer: r[eé]ponse
+    the: le la les (?<=\d)(?:e|[eè]me)
+    approximately: environ
+    does_not_occur: n'appara[iî]t_pas n'a_pas_lieu n'est_pas ne_se_produit_pas n'y_a_pas aucune? n'existe_pas
+    i_am_sorry: d[eé]sol[eé]
+    """,
+)
+GERMAN = Language(
+    "sekunde sekunden bis zwischen beginnt ende ereignis kein keine",
+    r"""
+    frame: bild(?:er)? einzelbild(?:er)?
+    second: sekunde
+    seconds: sekunden sek
+    minutes: minuten?
+    hours: stunden?
+    """,
+    r"""
+    from_the_beginning_to: vom?_(?:anfang|beginn)(?:_an)?_bis
+    to_the_end: bis_zum_ende
+    from: von@ ab@
+    to: bis_zur@ bis_zum@ bis
+    between: zwischen
+    and: und
+    or: oder
+    start: beginn beginnt startet anfang
+    end: ende endet
+    answer: antwort
+    the: der die das den
+    approximately: etwa ungef[aä]hr circa
+    does_not_occur: nicht_(?:vor|zu_sehen|statt|gezeigt|enthalten|sichtbar) kein(?:e[nmrs]?)?
+    i_am_sorry: tut_mir_leid entschuldigung
+    """,
+)
+ITALIAN = Language(
+    "secondo secondi inizia fino finisce nessun nessuna",
+    r"""
+    frame: fotogramm[ai]
+    second: secondo
+    seconds: secondi
+    minute: minuto
+    minutes: minuti
+    hours: or[ae]
+    """,
+    r"""
+    from_the_beginning_to: dall'inizio_(?:fino_)?al?
+    to_the_end: fino_alla_fine
+    from: da@ dal@ dai@ dalle@
+    to: fino_a@ fino_al@ a@ al@ ai@ alle@
+    between: tra fra
+    and: e@ ed@
+    or: o@
+    start: inizia inizio comincia
+    end: finisce termina la_fine fine:
+    answer: risposta
+    the: il lo gli i@
+    approximately: circa
+    does_not_occur: non_(?:si_)?(?:verifica|appare|compare|accade|vede|c'è|esiste) nessun[oa]?
+    i_am_sorry: mi_dispiace
+    """,
+)
+RUSSIAN = Language(
+    "",
+    r"""
+    frame: кадр(?:[аы]|ов|ам)?
+    seconds: (?<=\d)_?-?(?:й|я|ю|ой|ей|го|ую)?_?секунд[аыуе]?(?:ми|ах|ой)? секунд[аыуе]?(?:ми|ах|ой)? сек (?<=\d)_?с
+    minutes: минут[аыуе]?(?:ми|ах|ой)? мин
+    hours: час(?:а|ов)?
+    """,
+    r"""
+    seconds: (?<=\d)-(?:й|я|ю|ой|ей|го|ую)(?=_и_\d)
+    from_the_beginning_to: (?:с|от)_начала(?:_видео)?_(?:до|по)
+    to_the_end: до_конца
+    from: с@ со@ от@
+    to: до по@
+    between: между
+    and: и
+    or: или
+    start: начало начинается начинаясь
+    end: конец заканчивается окончание
+    answer: ответ
+    approximately: примерно около
+    does_not_occur: нет не_(?:происходит|показан[аоы]?|появляется|встречается|видно|существует)
+    i_am_sorry: извините к_сожалению
+    """,
+    script=("\u0400", "\u04ff"),
+)
+ARABIC = Language(
+    "",
+    r"""
+    frame: (?:ال)?إطار(?:ات)?
+    seconds: ثانية ثوان[يٍ]? الثانية ثواني ثانيتين
+    minutes: دقيقة دقائق الدقيقة
+    hours: ساعة ساعات الساعة
+    """,
+    r"""
+    from_the_beginning_to: من_(?:ال)?بداية(?:_الفيديو)?_(?:إلى|حتى)
+    to_the_end: (?:إلى|حتى)_(?:ال)?نهاية
+    from: من
+    to: و?(?:إلى|الى|حتى)
+    between: بين
+    1_minute: (?<!\d_)دقيقة(?=_و_?\d)
+    and_seconds: والثانية
+    and: و@
+    or: أو
+    start: يبدأ البداية بداية تبدأ
+    end: وينتهي ينتهي النهاية نهاية وتنتهي تنتهي
+    answer: الإجابة الجواب
+    approximately: حوالي تقريبا
+    does_not_occur: لا_(?:يظهر|يحدث|يوجد|توجد|تظهر) غير_موجود ليس
+    i_am_sorry: عذرا آسف
+    """,
+    script=("\u0600", "\u06ff"),
+)
+HINDI = Language(
+    "",
+    r"""
+    frame: फ़्रेम फ्रेम
+    seconds: (?:(?<=\d)वें_)?सेकंड सेकेंड सेकण्ड सेकंड्स
+    minutes: मिनट
+    hours: घंटे घंटा
+    """,
+    r"""
+    from_the_beginning_to: (?:शुरू|शुरुआत|प्रारंभ)_से@
+    to_the_end: से_(?:वीडियो_के_)?अंत_तक
+    to: से@ और(?=[^\n।]{1,16}के_बीच)
+    and: और
+    or: या@
+    start: (?:शुरू|शुरुआत|प्रारंभ|आरंभ)(?=[^\d\n]{0,8}:)
+    end: (?:समाप्त|समाप्ति|अंत|खत्म)(?=[^\d\n]{0,8}:)
+    answer: उत्तर
+    approximately: लगभग करीब
+    does_not_occur: नहीं
+    i_am_sorry: क्षमा माफ़
+    """,
+    script=("\u0904", "\u0939"),
+)
+VIETNAMESE = Language(
+    "giây giay phút phut không khong kết đến",
+    r"""
+    frame: khung_hình
+    seconds: gi[aâ]y(?:_thứ)?
+    minutes: ph[uú]t
+    hours: giờ
+    """,
+    r"""
+    from_the_beginning_to: từ_đầu_(?:video_)?(?:đến|tới)
+    to_the_end: (?:đến|tới)_(?:cuối|hết)
+    from: từ
+    to: đến tới
+    between: giữa
+    and: và
+    or: hoặc
+    start: bắt_đầu
+    end: kết_thúc
+    time: thời_gian
+    at: lúc
+    answer: đáp_án câu_trả_lời trả_lời
+    approximately: khoảng
+    does_not_occur: không_(?:có|xảy_ra|xuất_hiện|thấy|tồn_tại)
+    i_am_sorry: xin_lỗi
+    """,
+)
+DUTCH = Language(
+    "seconden tussen tot",
+    r"""
+    seconds: seconden sec
+    second: seconde
+    minutes: minuten
+    """,
+    r"""
+    from: van@
+    to: tot
+    between: tussen
+    and: en@
+    start: begint begin
+    end: eindigt einde
+    the: de het
+    """,
+)
+INDONESIAN = Language(
+    "detik menit",
+    r"""
+    seconds: detik(?:_ke-?)?
+    minutes: menit(?:_ke-?)?
+    hours: jam
+    """,
+    r"""
+    from: dari mulai
+    to: hingga sampai
+    between: antara
+    and: dan
+    start: dimulai
+    end: berakhir selesai
+    does_not_occur: tidak_(?:ada|terjadi|terlihat|muncul)
+    i_am_sorry: maaf
+    """,
+)
+POLISH = Language(
+    "sekund sekundy sekundę sekunda sekundzie między",
+    r"""
+    seconds: sekund[yęa]? sekundzie
+    minutes: minut[yęa]?
+    """,
+    r"""
+    from: od
+    to: do
+    between: między
+    and: i@ a@
+    start: początek zaczyna
+    end: koniec kończy
+    does_not_occur: nie_(?:ma|występuje|pojawia)
+    """,
+)
+TURKISH = Language(
+    "saniye saniyeden saniyeye saniyesinden saniyesine dakika",
+    r"""
+    seconds_to: (?:\._)?saniye(?:den|sinden)
+    seconds: (?:\._)?saniye(?:ye|ler|sine|de|sinde)?
+    minutes: dakika
+    """,
+    r"""
+    and: ve
+    start: başlangıç(?=:)
+    end: bitiş(?=:)
+    does_not_occur: yok görünmüyor
+    """,
+)
+LANGUAGES = (
+    CHINESE, JAPANESE, KOREAN, SPANISH, PORTUGUESE, FRENCH, GERMAN, ITALIAN, RUSSIAN, ARABIC, HINDI, VIETNAMESE,
+    DUTCH, INDONESIAN, POLISH, TURKISH,
+)  # fmt: skip

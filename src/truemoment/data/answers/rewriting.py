@@ -1,0 +1,234 @@
+"""Rewriting an answer for the reader: one sign for each meaning, English words for those of other languages, no LaTeX.
+
+Each character of the rewritten text knows its place in the answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from truemoment.data.answers.languages import LANGUAGES, Language
+from truemoment.data.answers.times import any_of
+
+_SMALL = {
+    code: chr(code).lower()
+    for begin, end in ((0x41, 0x5B), (0xC0, 0x180), (0x391, 0x530), (0x1E00, 0x1F00))
+    for code in range(begin, end)
+    if len(chr(code).lower()) == 1
+}
+_ZEROS = (0xFF10, 0x660, 0x6F0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50, 0x17E0)
+_SIGNS = {
+    **{chr(code): chr(code - 0xFEE0).lower() for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))},
+    **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
+    **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\ufeff\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000*`", " "),
+    **dict(zip("：，；～〜〰（）【】［］｛｝＂“”„‘’′％＝．٫،٪。、।", ':,;~~~()[][]{}""""\'\'\'%=..,%.,.', strict=True)),
+}
+_PLAIN = str.maketrans(
+    {
+        **_SMALL,
+        **{zero + digit: str(digit) for zero in _ZEROS for digit in range(10)},
+        **{ord(k): v for k, v in _SIGNS.items()},
+    }
+)
+
+
+def plain(text: str) -> str:
+    r"""Write a text with one sign for each meaning, character by character: positions stay as they are.
+
+    Examples
+    --------
+    >>> plain("From **12** \u2013 20 S")
+    'from   12   - 20 s'
+    """
+    return text.translate(_PLAIN)
+
+
+MOST_CHARACTERS = 30_000
+"""Characters of an answer; of a longer one only the beginning and the end are read."""
+
+
+class Rewritten(NamedTuple):
+    """A text, and for each of its characters the position in the answer; None if all positions are the same."""
+
+    text: str
+    origin: Sequence[int] | None = None
+
+    def place(self, begin: int, end: int) -> tuple[int, int]:
+        """Return the positions in the answer of characters of this text."""
+        if self.origin is None or begin >= end:
+            return begin, end
+        return self.origin[begin], self.origin[end - 1] + 1
+
+    def replaced(self, pattern: re.Pattern[str], by: Callable[[re.Match[str]], str]) -> Rewritten:
+        """Return the text with each match replaced."""
+        pieces: list[str] = []
+        origin: list[int] = []
+        old = self.origin or range(len(self.text))
+        at = 0
+        for match in pattern.finditer(self.text):
+            word = by(match)
+            if word == match[0] or not match[0]:
+                continue
+            pieces += [self.text[at : match.start()], word]
+            origin += old[at : match.start()]
+            last = match.end() - match.start() - 1
+            origin += [old[match.start() + min(k, last)] for k in range(len(word) - 1)]
+            origin += [old[match.end() - 1]] if word else []
+            at = match.end()
+        if not at:
+            return self
+        return Rewritten("".join([*pieces, self.text[at:]]), [*origin, *old[at:]])
+
+
+def rewritten(answer: str) -> Rewritten:
+    r"""Return an answer in the words and signs that the reader knows.
+
+    Examples
+    --------
+    >>> rewritten("12초부터 20초까지").text.split()
+    ['12', 'seconds', 'to', '20', 'seconds', '까지']
+    >>> rewritten(r"$12\text{s} \to 20\text{s}$").text.split()
+    ['12', 's', '-', '20', 's']
+    """
+    text = _shortened(answer)
+    if '"' in answer or "'" in answer:
+        text = text.replaced(_CAMEL_KEY, lambda key: _HUMP.sub("_", key[0]))
+    text = text._replace(text=plain(text.text))
+    if '"' in text.text or "'" in text.text:
+        text = text.replaced(_SHORT_KEY, lambda key: "end" if key["end"] else "start")
+    if any_of(("\\", "$", "≤", "<="), answer):
+        typed = text
+        for pattern, by in _LATEX:
+            typed = typed.replaced(pattern, by)
+        text = typed.replaced(_MATHEMATICS if typed is text else _DOLLAR, _blank)
+    if "<t" in text.text:
+        text = text.replaced(
+            _TIME_TOKENS, lambda tokens: " - ".join(f"frame {n}" for n in _DIGIT_RUN.findall(tokens[0]))
+        )
+    if any_of(("~~", "frame", "pt"), text.text):
+        text = text.replaced(_ASIDE, _blank)
+    if "start" in text.text and "\n" in text.text:
+        text = text.replaced(_TABLE, lambda row: f"start: {row['start']} end: {row['end']}")
+    known = _languages(text.text)
+    if known:
+        text = text.replaced(_NUMERAL, lambda numeral: f"{_value(numeral[0]):g}")
+        text = text.replaced(*_translation(known))
+    return text
+
+
+def _shortened(answer: str) -> Rewritten:
+    """Leave out the middle of a very long answer, between two blanks: what counts is at an end."""
+    if len(answer) <= MOST_CHARACTERS:
+        return Rewritten(answer)
+    head = _blank_near(answer, MOST_CHARACTERS // 2)
+    tail = _blank_near(answer, len(answer) - MOST_CHARACTERS // 2)
+    return Rewritten(f"{answer[:head]}\n{answer[tail:]}", [*range(head + 1), *range(tail, len(answer))])
+
+
+def _blank_near(text: str, at: int) -> int:
+    """Return where a blank is a little before a position; the position itself if there is none."""
+    blank_at = max(text.rfind(blank, at - 200, at) for blank in " \n")
+    return blank_at if blank_at >= 0 else at
+
+
+_CAMEL_KEY = re.compile(r"(?<=[\"'])[a-z]+(?:[A-Z][a-z]+){1,3}(?=[\"']\s?:)")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SHORT_KEY = re.compile(r"(?<=[\"'])(?:t_?0|st?|(?P<end>t_?1|ed?))(?=[\"']\s?:)")
+"""A key for a start or an end: "t0" and "t1", "st" and "ed", "s" and "e"."""
+_TIME_TOKENS = re.compile(r"<t\d{1,4}>(?:\s?<t\d{1,4}>)?")
+"""One or two times of a model with tokens of its own, such as LITA: numbers of equal parts of the video."""
+_DIGIT_RUN = re.compile(r"\d+")
+_ASIDE = re.compile(
+    r"~~[^~\n]{1,200}~~|(?<=[s\d\]]) ?\((?:at |in )?frames? #?\d+(?: ?(?:-|to|and) ?#?\d+)?\)"
+    r"|(?<=[\"' ])pt(?=\d+(?:\.\d+)?[hms])"
+)
+"""Text that is struck out, numbers of frames behind times, and the letters before a duration of ISO 8601."""
+_TABLE = re.compile(
+    r"\bstart[a-z_ ()]{0,10}[,|;\t] ?end[a-z_ ()]{0,10}\|?\n(?:[|:\- ]+\n)?"
+    r"\|?(?P<start>[^\n,|;\t]{1,20})[,|;\t](?P<end>[^\n,|;\t]{1,20})\|?\s*\Z"
+)
+"""A table of one row with a start and an end."""
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _words(match: re.Match[str]) -> str:
+    return f" {match['words']} "
+
+
+_AT_MOST = r" ?(?:\\{1,2}l(?:eq?|t)(?![a-z])|≤|<=|<) ?"
+_LATEX: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = (
+    (
+        re.compile(r"\\{1,2}(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|operatorname)\s?\{(?P<words>[^{}\n]*)\}"),
+        _words,
+    ),
+    (re.compile(r"\\{1,2}(?P<brace>[{}])"), lambda match: "[" if match["brace"] == "{" else "]"),
+    (re.compile(rf"{_AT_MOST}[tx]{_AT_MOST}"), lambda _: " - "),
+    (re.compile(r"\\{1,2}(?:rightarrow|longrightarrow|to|sim|ldots|dots|cdots)(?![a-z])"), lambda _: " - "),
+    (re.compile(r"\\{1,2}(?:[,;:! ()\[\]]|(?:q?quad|left|right|approx|in|displaystyle)(?![a-z]))"), lambda _: " "),
+    (re.compile(r"_\{(?P<words>[a-z ]{1,20})\}"), lambda index: f"_{index['words']}"),
+    (re.compile(r"\}\s?\$?\s?(?P<words>to|-|and|,)\s?\$?\s?\\boxed\{"), _words),
+)
+"""Marks of type and space, arrows, indices, and joined boxes."""
+_DOLLAR = re.compile(r"\$")
+_MATHEMATICS = re.compile(r"\$\$|\$(?=-?\d[\d.:,]{0,12} ?[a-z]{0,7}\$)|(?<=[\d\])}s])\$(?!\d)")
+"""Dollars around a number in a text without commands of LaTeX."""
+
+_DIGITS = {
+    sign: value
+    for signs, value in zip(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"), range(10), strict=True)
+    for sign in signs
+}
+_NUMERAL = re.compile(
+    r"[零〇一二两兩三四五六七八九十百]{1,7}(?:点[零〇一二三四五六七八九]{1,3})?"
+    r"(?=秒|分[钟鐘零〇一二三四五六七八九十\d到至半]|个?小时|[到至]第?[一二三四五六七八九十百]{1,5}秒)"
+)
+
+
+def _value(numeral: str) -> float:
+    """Return the value of a Chinese numeral below 1000.
+
+    Examples
+    --------
+    >>> _value("一百零五"), _value("十二点五"), _value("十点零五")
+    (105.0, 12.5, 10.05)
+    """
+    whole, _, decimals = numeral.partition("点")
+    total, digit = 0, 0
+    for sign in whole:
+        if sign in ("十", "百"):
+            total, digit = total + (digit or 1) * (10 if sign == "十" else 100), 0
+        else:
+            digit = _DIGITS[sign]
+    return float(f"{total + digit}.{''.join(str(_DIGITS[sign]) for sign in decimals) or 0}")
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+_SIGNS_OF_WORDS = frozenset(sign for language in LANGUAGES for sign in language.signs.split())
+
+
+def _languages(text: str) -> tuple[Language, ...]:
+    """Return the languages other than English that a text has words or letters of."""
+    words = _SIGNS_OF_WORDS.intersection(_WORD.findall(text))
+    letters = "" if text.isascii() else "".join(letter for letter in set(text) if letter > "\u00ff")
+    return tuple(language for language in LANGUAGES if language.is_known_by(words, letters)) if words or letters else ()
+
+
+@functools.lru_cache(maxsize=32)
+def _translation(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], Callable[[re.Match[str]], str]]:
+    """Return the pattern of the words of some languages, and what replaces each."""
+    meanings = [pair for language in languages for pair in language.meanings()]
+    meanings.sort(key=lambda pair: -len(pair[0]))
+    pattern = re.compile("|".join(f"({word})" for word, _ in meanings))
+    return pattern, lambda match: _spaced(meanings[(match.lastindex or 1) - 1][1], match)
+
+
+def _spaced(meaning: str, match: re.Match[str]) -> str:
+    """Return a meaning with blanks to the letters and digits beside it."""
+    before, after = match.string[max(match.start() - 1, 0) : match.start()], match.string[match.end() : match.end() + 1]
+    return f"{' ' * before.isalnum()}{meaning}{' ' * after.isalnum()}"
