@@ -123,22 +123,19 @@ def fcpxml_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) 
     project = ET.SubElement(event, "project", name=_xml_text(title_of(moments)))
     total = sum(moment.n_frames for moment in moments)
     first = moments[0].film.time_code if moments else None
-    sequence = ET.SubElement(
-        project, "sequence", format="r1", duration=_seconds(total, rate), tcStart="0s", **_format_of(first)
-    )
+    fields = {"format": "r1", "duration": _seconds(total, rate), "tcStart": "0s"}
+    sequence = ET.SubElement(project, "sequence", fields | _format_of(first))
     spine = ET.SubElement(sequence, "spine")
     offset = 0
     for rank, moment in enumerate(moments, start=1):
-        clip = ET.SubElement(
-            spine,
-            "asset-clip",
-            ref=films[moment.film],
-            name=_xml_text(f"{rank} {moment.name}"),
-            offset=_seconds(offset, rate),
-            start=_seconds(moment.film.first_frame + moment.first, rate),
-            duration=_seconds(moment.n_frames, rate),
-            **_format_of(moment.film.time_code),
-        )
+        fields = {
+            "ref": films[moment.film],
+            "name": _xml_text(f"{rank} {moment.name}"),
+            "offset": _seconds(offset, rate),
+            "start": _seconds(moment.film.first_frame + moment.first, rate),
+            "duration": _seconds(moment.n_frames, rate),
+        }
+        clip = ET.SubElement(spine, "asset-clip", fields | _format_of(moment.film.time_code))
         ET.SubElement(clip, "note").text = _xml_text(moment.sentence)
         offset += moment.n_frames
     return _document(root, "fcpxml")
