@@ -16,7 +16,9 @@ REGISTERS = {"reading", "updating", "writing", "atomic_write", "atomic_folder"}
 NO_INPUT = {
     "data/datasets/fetch.py:__call__": "a file that is being fetched",
     "data/datasets/fetch.py:_download": "as before",
+    "media/audio/reading.py:stated_end_s": "a file whose sound is open",
     "media/video/clips.py:_write_clip": "a stream that is open",
+    "media/video/containers.py:_open": "a file that opened_container has named",
     "media/video/encoders.py:_config_of": "the folder that TwoTowers.load has named",
     "media/video/encoders.py:_model_of": "as before",
     "media/video/encoders.py:_tokenizer_of": "as before",
