@@ -62,7 +62,7 @@ def _open_missing_streams() -> None:
             opened = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free, which is this one
             closed.add(name)
             os.set_inheritable(opened, True)
-            setattr(sys, name, open(opened, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - it stays open
+            setattr(sys, name, os.fdopen(opened, mode, encoding="utf-8", closefd=False))
 
 
 def report_interrupted() -> None:
