@@ -11,6 +11,7 @@ from truemoment.base.errors import InputError, TrueMomentError
 from truemoment.collection import pipeline
 from truemoment.collection.demo import score_film
 from truemoment.collection.layout import CollectSettings, films_in
+from truemoment.collection.narration import dropped_by
 from truemoment.collection.pipeline import CollectRecipe, collect_films
 from truemoment.collection.splitting import split_collection
 from truemoment.collection.tasks import make_task, read_tasks
@@ -68,6 +69,12 @@ def test_cues_without_milliseconds_give_the_same_sentences(described, collected,
     collect_films([make_task(str(described.film), str(described.track), changed)], recipe_of(tmp_path / "out"))
     (film,), (before,) = films_in(tmp_path / "out"), films_in(collected)
     assert [row.kept for row in film.sentences()] == [row.kept for row in before.sentences()]
+    # By the subtitles alone no dialogue is kept; what lies within a second of a cue may be dropped.
+    kept, kept_before = (
+        {row.id for row in rows.sentences() if dropped_by(row.verdicts, "subtitles") is None} for rows in (film, before)
+    )
+    assert kept <= kept_before
+    assert len(kept) > 0.7 * len(kept_before)
 
 
 def test_files_of_a_collection(collected):
