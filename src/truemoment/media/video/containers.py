@@ -64,7 +64,7 @@ def opened_container(path: AnyPath, formats: str = CONTAINERS) -> Iterator[Input
         try:
             container = _open(real, formats)
         except av.ArgumentError:  # of no allowed format
-            raise _not_opened(path, _raw_codec(real)) from None
+            raise _raw_stream(path, real) or _other_kind(path, formats) from None
         with container:
             yield container
 
@@ -77,29 +77,37 @@ def _open(real: str, formats: str) -> InputContainer:
     return av.open(real, options=options, metadata_errors="replace")
 
 
-def _raw_codec(real: str) -> str | None:
-    """Return the codec of a stream without a container; None if it is none."""
+def _raw_stream(path: AnyPath, real: str) -> InputError | None:
+    """Describe a stream without a container; None if a file is none."""
     import av  # noqa: PLC0415 - as above
 
     try:
         with _open(real, ",".join(RAW_STREAMS)) as container:
-            return RAW_STREAMS.get(container.format.name)
+            codec = RAW_STREAMS.get(container.format.name)
     except (av.FFmpegError, ValueError):
         return None
-
-
-def _not_opened(path: AnyPath, raw_codec: str | None) -> InputError:
-    """Describe a file that is not opened."""
-    source, made = shlex.quote(path.name), shlex.quote(f"{path.stem}.mp4")
-    if raw_codec is None:
-        finding = "cannot be read as a video or as sound: another kind of file"
-        return InputError(finding, path=path, hint=f"if FFmpeg reads it, `ffmpeg -i {source} {made}`")
+    if codec is None:
+        return None
     # A copy (-c copy) would give frames of H.264 and HEVC, which are stored out of order, wrong times.
     return InputError(
-        f"is a raw {raw_codec} stream, which has no time stamps; expected a container",
+        f"is a raw {codec} stream, which has no time stamps; expected a container",
         path=path,
-        hint=f"make one, with its frames per second: `ffmpeg -framerate 25 -i {source} {made}`",
+        hint=f"make one, with its frames per second: `ffmpeg -framerate 25 {_from_and_to(path, 'mp4')}`",
     )
+
+
+def _other_kind(path: AnyPath, formats: str) -> InputError:
+    """Describe a file that is of none of the formats."""
+    wanted, ending = ("a video", "mp4") if formats == CONTAINERS else ("sound", "m4a")
+    return InputError(
+        f"cannot be read as {wanted} (another kind of file)",
+        path=path,
+        hint=f"if FFmpeg reads it, `ffmpeg {_from_and_to(path, ending)}` makes one that is read",
+    )
+
+
+def _from_and_to(path: AnyPath, ending: str) -> str:
+    return f"-i {shlex.quote(path.name)} {shlex.quote(f'{path.stem}.{ending}')}"
 
 
 def estimates_length(container: InputContainer, stream: VideoStream | AudioStream) -> bool:
