@@ -63,12 +63,13 @@ REPORT = Report(
     EVIL,
     ((EVIL, EVIL),),
     Finding((EVIL,), title=EVIL),
-    KeyFigures((KeyFigure(EVIL, CELL, EVIL),)),
+    (),
     (EVIL,),
     ((EVIL, EVIL),),
     EVIL,
     ((EVIL, EVIL),),
     EVIL,
+    (KeyFigures((KeyFigure(EVIL, CELL, EVIL),)),),
 )
 
 

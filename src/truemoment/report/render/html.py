@@ -50,6 +50,7 @@ from truemoment.report.words import counted, number
 
 if TYPE_CHECKING:
     import jinja2
+    from markupsafe import Markup
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -108,7 +109,13 @@ def _clean(value: object) -> object:
 def _filled(template: str, report: Report, command: str = "") -> str:
     """Fill a template with a report, and with the versions and colours of all pages."""
     environment = page_environment()
-    environment.filters |= {"prose": _prose, "value": _value, "interval": interval_text, "colour": variable}
+    environment.filters |= {
+        "prose": _prose,
+        "value": _value,
+        "interval": interval_text,
+        "breakable": _breakable,
+        "colour": variable,
+    }
     sections = [
         (name, section, list(_runs(section.blocks, name)))
         for name, section in zip(report.anchors, report.sections, strict=True)
@@ -134,6 +141,14 @@ def _filled(template: str, report: Report, command: str = "") -> str:
 def _value(value: float, decimals: int) -> str:
     """Write a value of a strip chart."""
     return number(value, decimals) if math.isfinite(value) else "undefined"
+
+
+def _breakable(text: str) -> Markup:
+    """Write a name so that a line may end after each sign that joins its words."""
+    from markupsafe import Markup, escape  # noqa: PLC0415 - as jinja2, which brings it
+
+    parts = re.split(r"(?<=[_/-])(?=[^\s_/-])", printable_lines(text))
+    return Markup("<wbr>").join(map(escape, parts))
 
 
 def _prose(text: str) -> str:

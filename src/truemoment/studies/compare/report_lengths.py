@@ -16,6 +16,7 @@ from truemoment.report.drawing import SMALL, drawing_style, new_figure, shortene
 from truemoment.report.model import Drawing
 from truemoment.report.roles import GRID, ROLES, SOFT, MarkLook, nth_look
 from truemoment.studies.compare.files import ComparedFiles
+from truemoment.studies.compare.ranking import ranking
 from truemoment.studies.compare.runs import mean_scores
 from truemoment.studies.evaluate.slices import Slice, membership, slices
 
@@ -48,7 +49,7 @@ class MethodSlices(NamedTuple):
 def method_looks(compared: ComparedFiles) -> dict[str, MarkLook]:
     """Return the look of each method and floor, the same in all figures of a comparison."""
     comparison = compared.comparison
-    blind = list(dict.fromkeys([*comparison.blind, *compared.floors]))
+    blind = list(dict.fromkeys([*ranking(compared).blind, *compared.floors]))
     methods = [name for name in comparison.methods if name not in blind]
     looks = {name: nth_look(number) for number, name in enumerate(methods)}
     strongest, other = ROLES["floor"].look, ROLES["other"].look
