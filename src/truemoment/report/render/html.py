@@ -144,16 +144,21 @@ def _value(value: float, decimals: int) -> str:
 
 
 def _breakable(text: str) -> Markup:
-    """Write a name so that a line may end after each sign that joins its words."""
+    """Write a name, or a measure, so that a line may end after each sign that joins its words."""
     from markupsafe import Markup, escape  # noqa: PLC0415 - as jinja2, which brings it
 
-    parts = re.split(r"(?<=[_/-])(?=[^\s_/-])", printable_lines(text))
+    parts = re.split(r"(?<=[_/-])(?=[^\s_/-])|(?<=,)(?=[A-Za-z])", printable_lines(text))
     return Markup("<wbr>").join(map(escape, parts))
 
 
 def _prose(text: str) -> str:
     """Write a sentence so that no line ends between a number and its sign."""
-    return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0").replace(" > ", "\u00a0>\u00a0")
+    return (
+        text.replace(" %", "\u00a0%")
+        .replace(" = ", "\u00a0=\u00a0")
+        .replace(" > ", "\u00a0>\u00a0")
+        .replace(" < ", "\u00a0<\u00a0")
+    )
 
 
 HEADLINE_CHARACTERS = 130

@@ -30,7 +30,7 @@ def rank_intervals(comparison: Comparison, methods: Sequence[str]) -> Ints:
 
 
 def blind_for(compared: ComparedFiles, method: str) -> Iterator[str]:
-    """Yield the blind methods that a method must be above; of those that read no more than it where that is declared."""
+    """Yield the blind methods that a method must be above: all, or those that read no more than it declares."""
     for blind in compared.comparison.blind:
         if blind == NETWORK or method not in compared.reads_sentence:
             yield blind
@@ -112,6 +112,13 @@ class Ranking:
 def ranking(compared: ComparedFiles) -> Ranking:
     """Return the ranking by the headline measure."""
     return Ranking(compared, headline_of(compared.comparison.measures))
+
+
+def best_first(compared: ComparedFiles, names: Sequence[str], most: int) -> list[str]:
+    """Return the methods that a figure shows: all in their order, or of too many those with the largest figures."""
+    if len(names) <= most:
+        return list(names)
+    return [name for name in ranking(compared).methods if name in names][:most]
 
 
 def rank_text(first: int, last: int) -> str:

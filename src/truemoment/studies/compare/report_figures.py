@@ -5,6 +5,7 @@ from __future__ import annotations
 from truemoment.report.charts import Chart, Plot
 from truemoment.report.model import Drawing
 from truemoment.studies.compare.files import ComparedFiles
+from truemoment.studies.compare.ranking import best_first
 from truemoment.studies.compare.report_beside import changed_drawings, split_drawings
 from truemoment.studies.compare.report_lengths import length_drawings, method_looks
 from truemoment.studies.compare.report_ranking import measure_strips, ranked_strip
@@ -30,9 +31,9 @@ def drawings(compared: ComparedFiles) -> list[Drawing | Chart]:
 
 def _curves(compared: ComparedFiles, note: str) -> Plot:
     protocol = compared.comparison.first.protocol
-    answers, looks = list(compared.answers.items())[:MOST_CURVES], method_looks(compared)
+    names, looks = best_first(compared, list(compared.answers), MOST_CURVES), method_looks(compared)
     return curves_plot(
-        [(name, recall_curves(compared.annotations, predictions, protocol)) for name, predictions in answers],
-        [looks[name] for name, _ in answers],
+        [(name, recall_curves(compared.annotations, compared.answers[name], protocol)) for name in names],
+        [looks[name] for name in names],
         note,
     )

@@ -41,7 +41,7 @@ def headline(compared: ComparedFiles) -> Finding:
     else:
         count = f"{first} is not" if n == 1 else f"{above or 'None'} of {n} methods {'is' if above < 2 else 'are'}"
     figures = _figures(comparison, first, blind, ranked.row)
-    return Finding((f"{count} significantly above {blind}, which {UNSEEN}: {first} has {figures}.",))
+    return Finding((f"{count} significantly above {blind}, which {UNSEEN}: the best, {first}, has {figures}.",))
 
 
 def lead_sentence(compared: ComparedFiles) -> tuple[Paragraph, ...]:
@@ -101,16 +101,16 @@ def findings(compared: ComparedFiles) -> Iterator[Finding]:
     ranked, comparison = ranking(compared), compared.comparison
     measure = comparison.measures[ranked.row]
     others = [name for name in ranked.methods if name not in ranked.above_blind]
-    if ranked.blind and others:
-        yield Finding(
-            (
-                f"{few(others)}: not significantly above {ranked.blind[0]}, which {UNSEEN}, at {measure}. "
-                "Such a score does not show that a method looks at videos.",
-            ),
-            "Not above a method without the video",
-            "warning",
-            tuple(below_blind(compared)),
-        )
+    if below := tuple(below_blind(compared)):
+        blind = f"significantly above {ranked.blind[0]}, which {UNSEEN}"
+        if others:
+            text = (
+                f"{few(others)}: not {blind}, at {measure}. Such a score does not show that a method looks at videos."
+            )
+            yield Finding((text,), "Not above a method without the video", "warning", below)
+        else:
+            text = f"At some other measures, methods are not {blind}."
+            yield Finding((text,), "Not above a method without the video", "note", below)
     lines = [f"{name}: {few(level, 8)}" for name in ranked.ranks if (level := ranked.level_with(name))]
     if lines:
         text = f"At {measure}, {len(lines)} of {len(ranked.methods)} methods are not distinguished from some other."
