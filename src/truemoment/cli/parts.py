@@ -52,8 +52,8 @@ class PageOutput(Request):
     open_it: bool = option("Open the page in a browser.", False, name="--open")
     figures: OutFolder[Path | None] = option("Save the figures as PNG, SVG and PDF.", metavar="DIR")
     figure_width: Venue | None = option(
-        "Width of the saved figures and size of their text: the column or page of a venue (cvpr, icml, acl, aaai, acm or "
-        "ieee, then -column or -page; eccv-page, neurips-page, iclr-page). [default: 4 in, 9 pt]",
+        "Width of the saved figures and size of their text: a column or page of a venue (cvpr, icml, acl, aaai, acm, "
+        "ieee, with -column or -page; eccv-page, neurips-page, iclr-page). [default: 4 in, 9 pt]",
         metavar="VENUE",
         rare=True,
     )
