@@ -286,7 +286,7 @@ CASES = (
             f"collect statistics film/collection {FOUND}",
         ),
         exact_files=False,
-        needs=("torch", "av", "rapidfuzz"),
+        needs=("torch", "av", "pysubs2", "rapidfuzz"),
     ),
     # What an earlier version wrote.
     Case(
