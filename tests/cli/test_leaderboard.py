@@ -9,7 +9,8 @@ import pytest
 import truemoment
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.cli import run
-from truemoment.studies.leaderboard import rank_intervals, read_entries
+from truemoment.studies.compare.ranking import rank_intervals
+from truemoment.studies.leaderboard import read_entries
 
 HEAD = "title: Doors\nannotations: mine.jsonl\nfit_split: none\nmeasures: R@1,IoU=0.5; mIoU\nsystems:\n"
 SYSTEMS = (

@@ -123,12 +123,79 @@ def test_equal_figures_are_all_largest_and_undefined_ones_none(made_scores):
     assert [[cell.marked for cell in row[1:]] for row in table.groups[0][1]] == [[True, False]] * 2 + [[False, False]]
 
 
-def test_more_methods_than_letters(made_scores):
+def test_many_methods_have_ranks_in_place_of_letters(made_scores):
     made = {f"m{i:02}": [made_scores(VIDEOS, HALF)] for i in range(27)} | {"best": [made_scores(VIDEOS, MOST)]}
     # 378 comparisons of which 351 are of equals: they take nothing from the others.
-    found = rows(report.methods_table(reported(made)))
-    assert [row[0].partition(":")[0] for row in found] == [str(i + 1) for i in range(28)]
-    assert found[27] == ["28: best", "90.00 " + ",".join(str(i + 1) for i in range(27))]
+    compared = reported(made)
+    [(_, found)] = report.methods_table(compared).groups
+    assert [(row[0].text, row[1].text, row[1].below) for row in found[-2:]] == [
+        ("m26", "50.00", "2\u201328"),
+        ("best", "90.00", "1"),
+    ]
+    differences = rows(report.differences_table(compared))
+    assert len(differences) == 1 + 27  # the heading of the measure, and the pairs with the first method
+    assert all("best" in row[0] for row in differences[1:])
+    assert len(document(compared)["comparisons"]) == 378
+
+
+# ------------------------------------------------------------------------------------------- the answer
+
+# As above: ours is above both others, which are not distinguished (p = 0.125).
+
+
+def test_the_verdict_counts_the_methods_above_a_blind_one_and_a_line_separates_the_others(three):
+    answer = report.report(reported({"low": three["base"], **three}, blind=["a_b"]))
+    sentence = answer.headline.sentences[0]
+    assert sentence.startswith(
+        "1 of 3 methods is significantly above a_b, which never sees the video: the best, ours, has"
+    )
+    assert "87.50 against 60.00 at mIoU, +27.50 points" in sentence
+    strip = answer.lead[0]
+    assert [(row.label, row.note, row.is_cut) for row in strip.rows] == [
+        ("ours", "1", False),
+        ("a_b", "blind", True),
+        ("low", "2\u20133", False),
+        ("base", "2\u20133", False),
+    ]
+    assert strip.line.value == pytest.approx(60.0)
+    [warning, note] = answer.sections[0].blocks
+    assert (warning.level, warning.sentences[0].partition(":")[0]) == ("warning", "low and base")
+    assert note.evidence == ("low: base", "base: low")
+    assert not set(warning.evidence) & set(answer.notes)
+    assert set(warning.evidence) <= set(document(reported({"low": three["base"], **three}, blind=["a_b"]))["notes"])
+
+
+def test_no_method_above_a_blind_one(three):
+    answer = report.report(reported(three, blind=["ours"]))
+    assert answer.headline.sentences[0].startswith("None of 2 methods is significantly above ours")
+    assert answer.lead[0].rows[0].is_cut
+
+
+def test_without_a_blind_method_the_verdict_is_about_the_first(three):
+    assert (
+        report.headline(reported(three))
+        .sentences[0]
+        .startswith(
+            "ours is significantly above all other methods; above a_b, the next one, with 87.50 against 60.00 at mIoU"
+        )
+    )
+    assert (
+        report.headline(reported(three, baseline="base"))
+        .sentences[0]
+        .startswith("ours is significantly above base: 87.50 against 50.00")
+    )
+    assert (
+        report.headline(reported({"a_b": three["a_b"], "base": three["base"]}))
+        .sentences[0]
+        .startswith("a_b is not shown to be above base: 60.00 against 50.00")
+    )
+
+
+def test_a_method_has_one_look_in_all_figures(three):
+    compared = reported(three)
+    [strip, curves, *_] = report.report(compared).drawings
+    looks = {row.label: row.marks[0].look[:2] for row in strip.rows}  # colour and marker; a line of dR is dashed
+    assert {curve.name: curve.look[:2] for curve in curves.curves if curve.name in looks} == looks
 
 
 def test_published_rows_follow_ours(three):

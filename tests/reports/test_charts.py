@@ -1,5 +1,6 @@
 """Charts that templates draw: axes, places on a page, files, and the colours of roles."""
 
+import dataclasses
 import itertools
 import math
 import re
@@ -118,6 +119,26 @@ def test_every_chart_can_be_saved(tmp_path):
     paths = save_drawings(charts("\u6a21\u578b $x"), tmp_path, ["svg"])
     assert [path.name for path in paths] == ["strip.svg", "plot.svg", "clouds.svg"]
     assert all(path.stat().st_size > 2000 for path in paths)
+
+
+@pytest.mark.parametrize(("venue", "width_in"), [("cvpr-column", 3.28125), ("acl-column", 7.7 / 2.54), (None, 4.0)])
+def test_saved_figures_have_the_width_of_a_column(tmp_path, venue, width_in):
+    """cvpr.sty: (6.875 in - 0.3125 in) / 2; acl.sty: (16 cm - 0.6 cm) / 2. A PDF has 72 points an inch."""
+    save_drawings(charts()[:1], tmp_path, ["pdf"], venue=venue)
+    data = (tmp_path / "strip.pdf").read_bytes()
+    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", data)
+    assert float(box[1]) == pytest.approx(72 * width_in, abs=0.1)
+    assert b"/FontFile2" in data  # TrueType, embedded
+
+
+def test_names_break_at_the_signs_that_join_their_words_and_a_line_cuts_the_rows():
+    strip = charts("ours_test_ood-2")[0]
+    rows = [strip.rows[0]._replace(is_cut=True), strip.rows[1]]
+    text = page_of(dataclasses.replace(strip, groups=(("", tuple(rows)),), method="ours_test"))
+    assert "<bdi>ours_<wbr>test_<wbr>ood-<wbr>2</bdi>" in text
+    assert '<tr class="main cut">' in text
+    assert "ours_<wbr>test<span" in text  # in the legend
+    assert "the method" not in text
 
 
 def test_a_page_begins_with_the_number_of_findings_and_links_to_the_most_serious():

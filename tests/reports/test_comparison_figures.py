@@ -36,39 +36,49 @@ def compared():
 
 
 def test_each_method_has_its_figure_and_interval_and_published_ones_are_hollow(compared):
-    panels = drawings(compared)[0].draw().axes
-    assert [axes.get_title(loc="left") for axes in panels] == MEASURES
-    for row, axes in enumerate(panels):
-        marks = [line for line in axes.lines if len(line.get_xdata()) == 1]
-        ends = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 2]
-        assert [line.get_xdata()[0] for line in marks[:2]] == pytest.approx(100 * compared.comparison.mean[:, row])
-        np.testing.assert_allclose(ends, 100 * compared.comparison.interval[:, row])
-    assert [text.get_text() for text in panels[1].get_yticklabels()] == ["ours", "base", "theirs"]
-    assert drawings(compared)[0].caption.endswith("Published figures: paper, 1.")
-    assert marks[2].get_xdata()[0] == 41.5
-    assert marks[2].get_markerfacecolor() != marks[0].get_markerfacecolor()
+    strips = drawings(compared)[:2]
+    assert [strip.title for strip in strips] == [f"{measure} of each method" for measure in MEASURES]
+    for at, strip in enumerate(strips):
+        order = [compared.comparison.methods.index(row.label) for row in strip.groups[0][1]]
+        marks = [row.marks[0] for row in strip.groups[0][1]]
+        assert [mark.value for mark in marks] == pytest.approx(100 * compared.comparison.mean[order, at])
+        np.testing.assert_allclose([mark.ci95 for mark in marks], 100 * compared.comparison.interval[order, at])
+    (title, [row]) = strips[1].groups[1]
+    assert (title, row.label, row.marks[0].value, row.marks[0].look.hollow) == (
+        "Published, unchecked",
+        "theirs",
+        41.5,
+        True,
+    )
+    labels = [text.get_text() for text in strips[1].draw().axes[0].get_yticklabels()]
+    assert labels == [*(row.label for row in strips[1].groups[0][1]), "Published, unchecked", "theirs"]
 
 
 def test_published_figures_of_several_tables_are_named_by_their_tables_too(compared):
     [(at, printed)] = compared.published
     other = dataclasses.replace(printed, source="another_paper", table="Table 2", value=Decimal("44.0"))
-    of_methods, *_ = drawings(dataclasses.replace(compared, published=[(at, printed), (at, other)]))
-    labels = [text.get_text() for text in of_methods.draw().axes[1].get_yticklabels()]
-    assert labels[2:] == ["theirs (paper, 1)", "theirs (another paper,\nTable 2)"]
-    assert "Published figures:" not in of_methods.caption
+    strip = drawings(dataclasses.replace(compared, published=[(at, printed), (at, other)]))[1]
+    assert [row.label for row in strip.groups[1][1]] == ["theirs (paper, 1)", "theirs (another paper, Table 2)"]
 
 
 def test_the_curves_are_of_each_method(compared):
-    [axes] = drawings(compared)[1].draw().axes
+    [axes] = drawings(compared)[2].draw().axes
     solid = [line for line in axes.lines if line.get_label() in compared.answers]
     assert [line.get_label() for line in solid] == ["ours", "base"]
     at_half = [line.get_ydata()[10] for line in solid]  # thresholds 0, 0.05, ...
     assert at_half == pytest.approx(100 * compared.comparison.mean[:, 0])
 
 
-def test_the_report_has_them_and_says_when_measures_are_left_out(compared, monkeypatch):
-    assert [drawing.name for drawing in report(compared).drawings] == ["methods", "curves"]
-    monkeypatch.setattr("truemoment.studies.compare.report_figures.MOST_PANELS", 1)
-    cut = drawings(dataclasses.replace(compared))[0]
-    assert "the first 1 of 2 measures" in cut.caption
-    assert len(cut.draw().axes) == 1
+def test_the_report_has_them_without_measures_that_repeat_others(compared):
+    assert [drawing.name for drawing in report(compared).drawings] == ["methods", "methods-2", "curves"]
+    scores = {
+        name: [evaluate(compared.annotations, of, ["R@1,IoU=0.5", "R@5,IoU=0.5"])]
+        for name, of in compared.answers.items()
+    }
+    repeated = compare(scores, np.random.default_rng(0), resamples=200, permutations=200)
+    assert [
+        drawing.name for drawing in drawings(dataclasses.replace(compared, comparison=repeated, published=None))
+    ] == [
+        "methods",
+        "curves",
+    ]

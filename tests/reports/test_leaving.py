@@ -63,12 +63,12 @@ REPORT = Report(
     question=EVIL,
     facts=((EVIL, EVIL),),
     headline=Finding((EVIL,), title=EVIL),
-    key_figures=KeyFigures((KeyFigure(EVIL, CELL, EVIL),)),
     notes=(EVIL,),
     reading=((EVIL, EVIL),),
     signature=EVIL,
     hashes=((EVIL, EVIL),),
     browse=EVIL,
+    lead=(KeyFigures((KeyFigure(EVIL, CELL, EVIL),)),),
 )
 
 

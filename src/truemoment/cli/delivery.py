@@ -65,7 +65,7 @@ def write_files(
     if page is not None and page.figures is not None:
         from truemoment.report.drawing import save_drawings
 
-        save_drawings(report.drawings, page.figures)
+        save_drawings(report.drawings, page.figures, venue=page.figure_width)
     if output.json_path is not None:
         write_json(output.json_path, document())
 

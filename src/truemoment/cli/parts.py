@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from truemoment.base.errors import UsageError
 from truemoment.base.request import Out, OutFolder, Request, number, option
 from truemoment.cli.outputs import STANDARD_OUTPUT, refuse_page
+from truemoment.report.venues import Venue
 
 
 def full() -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -49,10 +51,18 @@ class PageOutput(Request):
     html: Out[Path | None] = option("Write the report as a page.", metavar="FILE")
     open_it: bool = option("Open the page in a browser.", False, name="--open")
     figures: OutFolder[Path | None] = option("Save the figures as PNG, SVG and PDF.", metavar="DIR")
+    figure_width: Venue | None = option(
+        "Width of the saved figures and size of their text: a column or page of a venue (cvpr, icml, acl, aaai, acm, "
+        "ieee, with -column or -page; eccv-page, neurips-page, iclr-page). [default: 4 in, 9 pt]",
+        metavar="VENUE",
+        rare=True,
+    )
 
     def check(self) -> None:
-        """Refuse a page without a file to write it to."""
+        """Refuse a page without a file to write it to, and a width without figures."""
         refuse_page(self.html, open_it=self.open_it)
+        if self.figure_width is not None and self.figures is None:
+            raise UsageError("--figure-width needs --figures DIR, the folder to save them in")
 
 
 @dataclass(frozen=True, kw_only=True)

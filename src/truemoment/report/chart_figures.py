@@ -38,6 +38,8 @@ def strip_figure(strip: StripChart) -> Figure:
         for at, (_, row) in enumerate(entries):
             if row is not None:
                 _draw_row(axes, strip, row, at)
+                if row.is_cut:
+                    axes.axhline(at - 0.5, color=row.marks[0].look.colour, linestyle=(0, (4, 3)), linewidth=0.9)
         if strip.note:
             write_beside(axes, strip.note, 1, -0.8, share_of_width=True, color=SOFT)
         axes.set_yticks(range(len(entries)), labels)
@@ -47,7 +49,7 @@ def strip_figure(strip: StripChart) -> Figure:
             label.set_fontweight("bold" if row is not None and row.is_main else "normal")
             label.set_color(INK if row is not None else SOFT)
         if strip.line is not None and math.isfinite(strip.line.value):
-            look = ROLES[strip.line.role].look
+            look = strip.line.look
             axes.axvline(strip.line.value, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=0.5)
         ticks = strip_axis(strip).ticks
         axes.set_xlim(ticks[0], ticks[-1])
@@ -65,7 +67,7 @@ def _draw_row(axes: Axes, strip: StripChart, row: StripRow, at: int) -> None:
     """Draw the marks of a row, one below the other, and its note, or its value where there are no notes."""
     for k, mark in enumerate(row.marks):
         offset = (k - (len(row.marks) - 1) / 2) * 0.3
-        _draw_mark(axes, mark, at + offset, label=ROLES[mark.role].word if strip.roles else "")
+        _draw_mark(axes, mark, at + offset, label=shortened(strip.word(mark.role), 26) if strip.roles else "")
     if not any(math.isfinite(mark.value) for mark in row.marks):
         write_beside(axes, "undefined", 0, at, share_of_width=True, color=SOFT)
     note = row.note if strip.note else ", ".join(number(mark.value, strip.decimals) for mark in row.marks[:1])
@@ -73,7 +75,7 @@ def _draw_row(axes: Axes, strip: StripChart, row: StripRow, at: int) -> None:
 
 
 def _draw_mark(axes: Axes, mark: StripMark, at: float, *, label: str) -> None:
-    look = ROLES[mark.role].look
+    look = mark.look
     if not math.isfinite(mark.value):
         return
     if all(map(math.isfinite, mark.ci95)):

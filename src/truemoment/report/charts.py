@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from truemoment.base.intervals import Floats
-from truemoment.report.roles import MarkLook, RoleName
+from truemoment.report.roles import ROLES, MarkLook, RoleName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,20 +44,54 @@ class Chart(ABC):
 
 
 class StripMark(NamedTuple):
-    """A value in a row of a strip chart: its role, and both ends of its 95 % interval; NaN where undefined."""
+    """A value in a row of a strip chart.
+
+    Parameters
+    ----------
+    role
+        Its role.
+    value, ci95
+        The value, and both ends of its 95 % interval; NaN where undefined.
+    own_look
+        Look of one of several methods; None for that of the role.
+    """
 
     role: RoleName
     value: float
     ci95: tuple[float, float] = (math.nan, math.nan)
+    own_look: MarkLook | None = None
+
+    @property
+    def look(self) -> MarkLook:
+        """How it is drawn."""
+        return self.own_look or ROLES[self.role].look
+
+
+def percent_mark(role: RoleName, value: float, ci95: Floats, own_look: MarkLook | None = None) -> StripMark:
+    """Return the mark of a fraction and its interval, in percent."""
+    return StripMark(role, 100 * float(value), (100 * float(ci95[0]), 100 * float(ci95[1])), own_look)
 
 
 class StripRow(NamedTuple):
-    """A row of a strip chart: its name, a mark a role, a short note such as a count, and whether it is the main one."""
+    """A row of a strip chart.
+
+    Parameters
+    ----------
+    label, marks
+        Its name, and a mark a role.
+    note
+        A short note, such as a count.
+    is_main
+        Whether it is the main one.
+    is_cut
+        Whether a line separates it and the rows below it from those above.
+    """
 
     label: str
     marks: tuple[StripMark, ...]
     note: str = ""
     is_main: bool = False
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +112,8 @@ class StripChart(Chart):
         Whether the axis begins at 0.
     decimals
         Decimals of the values.
+    method
+        Name of the method, in place of the word of its role; "" for none.
     """
 
     axis: str
@@ -86,6 +122,7 @@ class StripChart(Chart):
     line: StripMark | None = None
     from_zero: bool = True
     decimals: int = 1
+    method: str = ""
 
     @property
     def rows(self) -> list[StripRow]:
@@ -97,6 +134,10 @@ class StripChart(Chart):
         """Roles of the marks where a row has several, in order; () where each has one."""
         roles = dict.fromkeys(mark.role for row in self.rows for mark in row.marks)
         return tuple(roles) if any(len(row.marks) > 1 for row in self.rows) else ()
+
+    def word(self, role: RoleName) -> str:
+        """Return the name of a role in the legend."""
+        return self.method if self.method and role == "method" else ROLES[role].word
 
     @property
     def has_intervals(self) -> bool:

@@ -32,6 +32,7 @@ from truemoment.report.density_classes import CELLS, DENSITY_BOUNDS, density_on_
 from truemoment.report.marks import marks_of, marks_svg
 from truemoment.report.model import Drawing
 from truemoment.report.roles import GRID, INK, PAPER, ROLES, SCALE, SOFT, variable
+from truemoment.report.venues import WIDTHS, FigureWidth, Venue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +129,11 @@ def new_figure(height_in: float) -> Figure:
 
 
 def save_drawings(
-    drawings: Iterable[Drawing | Chart], folder: AnyPath, formats: Sequence[str] = ("png", "svg", "pdf")
+    drawings: Iterable[Drawing | Chart],
+    folder: AnyPath,
+    formats: Sequence[str] = ("png", "svg", "pdf"),
+    *,
+    venue: Venue | None = None,
 ) -> list[Path]:
     """Save figures in each format, and the numbers of a figure that has them as CSV; the same figures, the same bytes.
 
@@ -140,6 +145,8 @@ def save_drawings(
         Made if it is not there; files of the same name are replaced.
     formats
         Any of ``png`` (300 dots an inch), ``svg`` and ``pdf`` (fonts embedded).
+    venue
+        Venue for whose columns or page they are; None for figures :data:`WIDTH_IN` wide.
 
     Returns
     -------
@@ -158,6 +165,8 @@ def save_drawings(
     for drawing in drawings:
         with drawing_style():
             figure = drawing.draw()
+            if venue is not None:
+                _fit(figure, WIDTHS[venue])
             for name in formats:
                 path = out / f"{drawing.name}.{name}"
                 write_bytes(path, _saved(figure, name, dict(_METADATA[name])))
@@ -167,6 +176,15 @@ def save_drawings(
             write_text(path, csv_of(drawing.numbers()))
             paths.append(path.path)
     return paths
+
+
+def _fit(figure: Figure, width: FigureWidth) -> None:
+    """Give a figure the width of a column or page, and its text the size of small text there; its height stays."""
+    from matplotlib.text import Text  # noqa: PLC0415 - see drawing_style
+
+    figure.set_figwidth(width.width_in)
+    for text in figure.findobj(Text):
+        text.set_fontsize(text.get_fontsize() * width.text_pt / TEXT)
 
 
 def _saved(figure: Figure, form: str, metadata: dict[str, str | None]) -> bytes:

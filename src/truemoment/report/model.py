@@ -280,8 +280,8 @@ class Report:
         The question that it answers, for the head of a page.
     facts
         Inputs, by label: data, size, predictions, protocol.
-    headline, key_figures
-        The finding that answers the question, and its figures; None where there are none.
+    headline
+        The finding that answers the question; None where there is none.
     answer
         Paragraphs and a table that answer the question in short, for the terminal; () for the first table.
     notes
@@ -306,7 +306,6 @@ class Report:
     question: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     headline: Finding | None = None
-    key_figures: KeyFigures | None = None
     answer: tuple[Paragraph | Table, ...] = ()
     notes: tuple[str, ...] = ()
     reading: tuple[tuple[str, str], ...] = ()

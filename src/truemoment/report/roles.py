@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-RoleName = Literal["method", "floor", "other", "ceiling", "people", "reference", "iid", "ood", "chance"]
+RoleName = Literal["method", "floor", "other", "ceiling", "people", "reference", "iid", "ood", "chance", "published"]
 
 Dashes = tuple[float, ...]
 """Lengths of strokes and gaps, points; () for a solid line."""
@@ -74,6 +74,7 @@ ROLES: MappingProxyType[RoleName, Role] = MappingProxyType(
         "iid": Role("test-iid", MarkLook("#0b7f86", "s", (1.2, 1.2)), "#5fd0d2", "#c3e2e3", "#1d4447"),
         "ood": Role("test-ood", MarkLook("#8f1f55", "^", (5, 1.6)), "#e0719f", "#ecccd9", "#4d2237"),
         "chance": Role("chance", MarkLook(SOFT, "v", (1.2, 2.4), hollow=True), "#c4c6cc", "#dcdcdf", "#3a3c43"),
+        "published": Role("published", MarkLook(INK, hollow=True), "#e9e7e2", "#c9c9cc", "#4a4b50"),
     }
 )
 

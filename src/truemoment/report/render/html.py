@@ -53,6 +53,7 @@ from truemoment.report.words import counted, number
 
 if TYPE_CHECKING:
     import jinja2
+    from markupsafe import Markup
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -128,7 +129,13 @@ def _filled(template: str, report: Report, command: str = "") -> str:
 
     environment = page_environment()
     environment.finalize = shown
-    environment.filters |= {"prose": _prose, "value": _value, "interval": interval_text, "colour": variable}
+    environment.filters |= {
+        "prose": _prose,
+        "value": _value,
+        "interval": interval_text,
+        "breakable": _breakable,
+        "colour": variable,
+    }
     sections = [
         (name, section, list(_runs(section.blocks, name)))
         for name, section in zip(report.anchors, report.sections, strict=True)
@@ -158,9 +165,22 @@ def _value(value: float, decimals: int) -> str:
     return number(value, decimals) if math.isfinite(value) else "undefined"
 
 
+def _breakable(text: str) -> Markup:
+    """Write a name, or a measure, so that a line may end after each sign that joins its words."""
+    from markupsafe import Markup, escape  # noqa: PLC0415 - as jinja2, which brings it
+
+    parts = re.split(r"(?<=[_/-])(?=[^\s_/-])|(?<=,)(?=[A-Za-z])", printable_lines(text))
+    return Markup("<wbr>").join(map(escape, parts))
+
+
 def _prose(text: str) -> str:
     """Write a sentence so that no line ends between a number and its sign."""
-    return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0").replace(" > ", "\u00a0>\u00a0")
+    return (
+        text.replace(" %", "\u00a0%")
+        .replace(" = ", "\u00a0=\u00a0")
+        .replace(" > ", "\u00a0>\u00a0")
+        .replace(" < ", "\u00a0<\u00a0")
+    )
 
 
 HEADLINE_CHARACTERS = 130

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import string
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from truemoment.base.boundary.documents import NO_INTERVAL, Measured
+from truemoment.base.boundary.documents import Measured
 from truemoment.base.intervals import Floats
 from truemoment.baselines.equal_depth import protocol_at
-from truemoment.baselines.floors import NETWORK, headline_of
+from truemoment.baselines.floors import NETWORK
 from truemoment.evaluation.head import head
-from truemoment.evaluation.measures import Measure, why_undefined
 from truemoment.evaluation.repeated_measures import repeated_measures
-from truemoment.evaluation.uncertainty import FEW_DIFFERING, LEVEL, smallest_p
+from truemoment.evaluation.uncertainty import LEVEL, smallest_p
 from truemoment.report.model import Cell, Paragraph, Report, Section, Table
-from truemoment.report.words import UNDEFINED, counted, listed, low_to_high, p_number, p_value, points
+from truemoment.report.words import UNDEFINED, counted, few, listed, low_to_high, p_number, p_value, points
 from truemoment.studies.compare.comparison import Comparison, PublishedFigure
 from truemoment.studies.compare.files import ComparedFiles
+from truemoment.studies.compare.ranking import distinct_measures, rank_intervals, rank_text, ranking
 from truemoment.studies.compare.report_beside import (
     changed_document,
     changed_table,
@@ -33,6 +32,7 @@ from truemoment.studies.compare.report_beside import (
 )
 from truemoment.studies.compare.report_figures import drawings
 from truemoment.studies.compare.report_lengths import lengths_document
+from truemoment.studies.compare.report_ranking import below_blind, findings, headline, lead_sentence, ranked_table
 from truemoment.studies.compare.trainings import (
     EXPLANATION,
     POWER,
@@ -41,9 +41,16 @@ from truemoment.studies.compare.trainings import (
     trainings_notes,
     trainings_table,
 )
+from truemoment.studies.compare.undefined import what_counts, why_undefined_figure, why_unresolved
 from truemoment.studies.evaluate import report as evaluation
 
 SCHEMA = "truemoment/comparison/2"
+
+MOST_PAIRS = 45
+"""Pairs of ten methods; a table of more has only those with the first and with the blind methods."""
+
+MOST_LETTERS = 10
+"""Methods that letters mark; a figure among more has the ranks that the tests allow."""
 
 FEW_VIDEOS = 30
 """With fewer, intervals by resampling are too narrow (simulated: 90 % in place of 95 % at 10 videos, 93 % at 30)."""
@@ -53,7 +60,8 @@ def report(compared: ComparedFiles) -> Report:
     """Return the report of a comparison."""
     comparison = compared.comparison
     scores = comparison.first
-    tables = [methods_table(compared), differences_table(compared)]
+    tables = [] if len(comparison.pairs) == 1 else [ranked_table(compared)]
+    tables += [methods_table(compared), differences_table(compared)]
     if has_trainings(comparison):
         tables.append(trainings_table(comparison))
     if compared.network is not None:
@@ -62,16 +70,25 @@ def report(compared: ComparedFiles) -> Report:
         tables.append(splits_table(compared))
     if compared.changed:
         tables.append(changed_table(compared))
-    figures = Section("figures", "Figures", tuple(drawings(compared)))
+    strip, *figures = drawings(compared)
+    found = tuple(findings(compared))
+    in_findings = {line for finding in found for line in finding.evidence}
     sources = [run.source for runs in compared.runs.values() for run in runs]
     sources += [run.source for _, run in runs_beside(compared)]
     hashes = [(source["path"], source["sha256"]) for source in sources]
     return Report(
-        title=f"Comparison of {listed(list(compared.runs))} on {scores.dataset}, {scores.split}",
+        title=f"Comparison of {few(list(compared.runs))} on {scores.dataset}, {scores.split}",
+        question="Which methods are better, and do they look at the video?",
         facts=facts(compared),
+        headline=headline(compared),
         answer=answer(compared),
-        sections=(Section("comparison", "Comparison", tuple(tables)), figures),
-        notes=(*notes(compared), *explanations(compared)),
+        lead=(strip, *lead_sentence(compared)),
+        sections=(
+            *([Section("findings", "Findings", found)] if found else []),
+            Section("comparison", "Comparison", tuple(tables)),
+            Section("figures", "Figures", tuple(figures)),
+        ),
+        notes=(*(note for note in notes(compared) if note not in in_findings), *explanations(compared)),
         signature=(
             f"{scores.signature()}|compared:{comparison.resamples} resamples and {comparison.permutations} "
             f"permutations of videos, seed {compared.seed}"
@@ -168,7 +185,7 @@ def _measures_of(compared: ComparedFiles, method: int) -> list[dict[str, Any]]:
         cut = replace(scores, protocol=protocol_at(scores.protocol, depth))
         figure = Measured(
             value,
-            why=_why_undefined(comparison, row),
+            why=why_undefined_figure(comparison, row),
             ci95=ci95.tolist() if np.isfinite(ci95).all() else None,
             measure=str(measure),
             n_queries=int(counts.sum()),
@@ -183,8 +200,8 @@ def _measures_of(compared: ComparedFiles, method: int) -> list[dict[str, Any]]:
 def _pair_document(comparison: Comparison, pair: int, row: int) -> dict[str, Any]:
     p = float(comparison.p[pair, row])
     is_defined = not math.isnan(p)
-    why = _why_undefined(comparison, row)
-    resolves = Measured(float(comparison.resolves[pair, row]), why=_why_unresolved(comparison, pair, row) or why)
+    why = why_undefined_figure(comparison, row)
+    resolves = Measured(float(comparison.resolves[pair, row]), why=why_unresolved(comparison, pair, row) or why)
     return {
         "measure": str(comparison.measures[row]),
         "methods": [comparison.methods[number] for number in comparison.pairs[pair]],
@@ -198,31 +215,6 @@ def _pair_document(comparison: Comparison, pair: int, row: int) -> dict[str, Any
         "resolves": {**resolves.as_dict(), "level": comparison.level(pair, row), "power": POWER},
         "over_trainings": trainings_entry(comparison, pair, row),
     }
-
-
-def _why_unresolved(comparison: Comparison, pair: int, row: int) -> str:
-    """Return the reason why `resolves` is undefined although the figures have intervals; else ""."""
-    figures = comparison.interval[list(comparison.pairs[pair]), row]
-    if not (math.isnan(comparison.resolves[pair, row]) and np.isfinite(figures).all()):
-        return ""
-    count = int(comparison.n_differing[pair, row])
-    if count < FEW_DIFFERING:
-        return f"they differ on {counted(count, 'video') if count else 'no videos'}"
-    if not comparison.resolved_level:
-        return "no difference can be significant"
-    return "they differ by the same amount on every video"
-
-
-def _why_undefined(comparison: Comparison, row: int) -> str:
-    if np.isnan(comparison.mean[:, row]).any():
-        return why_undefined(comparison.measures[row])
-    counts = _what_counts([comparison.measures[row]])
-    return f"so few videos have a {counts} that counts that some resamples or swaps have none"
-
-
-def _what_counts(measures: Iterable[Measure]) -> str:
-    """Return what a figure needs to be defined: a query or a reference."""
-    return "query" if any(measure.needs == "abstentions" for measure in measures) else "reference"
 
 
 def _published_document(compared: ComparedFiles) -> dict[str, Any]:
@@ -259,10 +251,11 @@ def methods_table(compared: ComparedFiles) -> Table:
     letters = _letters(comparison)
     measures = range(len(comparison.measures))
     several = any(len(values) > 1 for values in comparison.values)
-    columns = [_cells(comparison, row, letters) for row in measures]
+    ranks = _ranks(compared)
+    columns = [_cells(comparison, row, letters, ranks) for row in measures]
     rows = []
     for number, (letter, method) in enumerate(zip(letters, comparison.methods, strict=True)):
-        name = Cell(f"{letter}: {method}" if comparison.baseline is None else method)
+        name = Cell(f"{letter}: {method}" if comparison.baseline is None and not ranks else method)
         runs = [Cell(str(len(comparison.values[number])))] if several else []
         rows.append((name, *runs, *(column[number] for column in columns)))
     published: dict[str, list[tuple[Cell, ...]]] = {}
@@ -286,17 +279,25 @@ def methods_table(compared: ComparedFiles) -> Table:
     )
 
 
-def _cells(comparison: Comparison, row: int, letters: Sequence[str]) -> list[Cell]:
-    """Return the figures of a measure: the mean, the spread and the marks of each method."""
+def _ranks(compared: ComparedFiles) -> dict[str, list[str]]:
+    """Return the ranks of each method by measure, where there are too many methods for letters; else none."""
+    comparison, methods = compared.comparison, ranking(compared).methods
+    if len(comparison.methods) <= MOST_LETTERS or comparison.baseline is not None:
+        return {}
+    intervals = rank_intervals(comparison, methods).tolist()
+    return {name: [rank_text(*ends) for ends in of] for name, of in zip(methods, intervals, strict=True)}
+
+
+def _cells(comparison: Comparison, row: int, letters: Sequence[str], ranks: Mapping[str, Sequence[str]]) -> list[Cell]:
+    """Return the figures of a measure: the mean, the spread and the marks of each method, or its ranks."""
     protocol = comparison.first.protocol
     marks_of_method: list[list[str]] = [[] for _ in letters]
     for (i, j), verdict in zip(comparison.pairs, comparison.verdict[:, row].tolist(), strict=True):
         if verdict and comparison.methods[j] == comparison.baseline:
             marks_of_method[i].append("↑" if verdict > 0 else "↓")
-        elif verdict and comparison.baseline is None:
+        elif verdict and comparison.baseline is None and not ranks:
             winner, loser = (i, j) if verdict > 0 else (j, i)
             marks_of_method[winner].append(letters[loser])
-    separator = "" if max(map(len, letters)) == 1 else ","
     values = comparison.mean[:, row].tolist()
     figures = [UNDEFINED if math.isnan(value) else protocol.percent(value) for value in values]
     best = max((value for value in values if not math.isnan(value)), default=None)
@@ -305,15 +306,18 @@ def _cells(comparison: Comparison, row: int, letters: Sequence[str]) -> list[Cel
         "" if math.isnan(value) else f"± {points(value, protocol.decimals)}" for value in comparison.spread[:, row]
     ]
     return [
-        Cell(" ".join(filter(None, (figure, spread, separator.join(marks)))), marked=figure == largest)
-        for figure, spread, marks in zip(figures, spreads, marks_of_method, strict=True)
+        Cell(
+            " ".join(filter(None, (figure, spread, "".join(marks)))),
+            ranks[method][row] if method in ranks and figure != UNDEFINED else "",
+            marked=figure == largest,
+        )
+        for method, figure, spread, marks in zip(comparison.methods, figures, spreads, marks_of_method, strict=True)
     ]
 
 
 def _letters(comparison: Comparison) -> list[str]:
-    """Return a letter a method, or its number where there are more methods than letters."""
-    count = len(comparison.methods)
-    return list(string.ascii_lowercase[:count]) if count <= 26 else [str(number + 1) for number in range(count)]
+    """Return a letter a method; none for those after the last letter."""
+    return [string.ascii_lowercase[at : at + 1] for at in range(len(comparison.methods))]
 
 
 def _published_rows(compared: ComparedFiles) -> list[dict[int, PublishedFigure]]:
@@ -346,17 +350,28 @@ def differences_table(compared: ComparedFiles) -> Table:
         ]
         return tuple(map(Cell, texts))
 
+    shown, left_out = _shown_pairs(compared)
     names = [f"{comparison.methods[i]} - {comparison.methods[j]}" for i, j in comparison.pairs]
-    measures = [compared.heading(row) for row in range(len(comparison.measures))]
+    measures = {row: compared.heading(row) for row in distinct_measures(comparison)}
+    if len(measures) < len(comparison.measures):
+        left_out += "; without measures that repeat others"
     columns = ("difference", "95 % interval", "p", *(["corrected p"] if corrected else []), "detectable")
     if len(names) == 1:
-        rows = tuple(cells(measure, 0, row) for row, measure in enumerate(measures))
-        return Table(f"Differences in percentage points, {names[0]}", ("measure", *columns), (("", rows),))
-    groups = [
-        (measure, tuple(cells(name, pair, row) for pair, name in enumerate(names)))
-        for row, measure in enumerate(measures)
-    ]
-    return Table("Differences in percentage points", ("methods", *columns), tuple(groups))
+        rows = tuple(cells(measure, 0, row) for row, measure in measures.items())
+        return Table(f"Differences in percentage points, {names[0]}{left_out}", ("measure", *columns), (("", rows),))
+    groups = [(measure, tuple(cells(names[pair], pair, row) for pair in shown)) for row, measure in measures.items()]
+    return Table(f"Differences in percentage points{left_out}", ("methods", *columns), tuple(groups))
+
+
+def _shown_pairs(compared: ComparedFiles) -> tuple[list[int], str]:
+    """Return the pairs of the table: of very many only those with the first and with blind methods; and the remark."""
+    pairs, methods = compared.comparison.pairs, compared.comparison.methods
+    if len(pairs) <= MOST_PAIRS:
+        return list(range(len(pairs))), ""
+    ranked = ranking(compared)
+    kept = {methods.index(name) for name in (ranked.methods[0], *ranked.blind)}
+    shown = [pair for pair, numbers in enumerate(pairs) if kept & set(numbers)]
+    return shown, f"; of {len(pairs):,} pairs, those with {listed([ranked.methods[0], *ranked.blind])} (JSON has all)"
 
 
 def hits_table(compared: ComparedFiles) -> Table:
@@ -391,36 +406,10 @@ def hits_table(compared: ComparedFiles) -> Table:
 
 
 def answer(compared: ComparedFiles) -> tuple[Paragraph | Table, ...]:
-    """Return which methods differ at the first measure of papers, and the table of two methods."""
-    comparison = compared.comparison
-    row = headline_of(comparison.measures)
-    sentences = (Paragraph(_pair_sentence(comparison, pair, row)) for pair in range(len(comparison.pairs)))
-    tables = (_pair_table(compared),) if len(comparison.pairs) == 1 else ()
-    return (*itertools.islice(sentences, 3), *tables)
-
-
-def _pair_sentence(comparison: Comparison, pair: int, row: int) -> str:
-    """Return whether the two methods of a pair differ at a measure, the higher one first."""
-    measure, difference = comparison.measures[row], float(comparison.difference[pair, row])
-    first, second = comparison.pairs[pair]
-    if math.isnan(difference):
-        names = f"{comparison.methods[first]} and {comparison.methods[second]}"
-        return f"{names} cannot be compared at {measure}: {_why_undefined(comparison, row)}."
-    sign = -1 if difference < 0 else 1
-    high, low = (first, second)[::sign]
-    percent, decimals = comparison.first.protocol.percent, comparison.first.protocol.decimals
-    interval = sorted(sign * comparison.difference_interval[pair, row])
-    verb = "is significantly above" if comparison.verdict[pair, row] else "is not shown to be above"
-    figures = f"{percent(float(comparison.mean[high, row]))} against {percent(float(comparison.mean[low, row]))}"
-    p = float((comparison.p_corrected if comparison.family > 1 else comparison.p)[pair, row])
-    details = [
-        f"95 % interval {low_to_high(interval, decimals, times=100)}" if np.isfinite(interval).all() else NO_INTERVAL,
-        f"{'corrected ' if comparison.family > 1 else ''}{p_value(p)}",
-    ]
-    return (
-        f"{comparison.methods[high]} {verb} {comparison.methods[low]} at {measure}: {figures}, "
-        f"{points(abs(difference), decimals, sign='+')} points ({', '.join(details)})."
-    )
+    """Return the ranked methods, and how the first two compare; of two methods the figures and the difference."""
+    if len(compared.comparison.pairs) == 1:
+        return (_pair_table(compared),)
+    return (*lead_sentence(compared), ranked_table(compared))
 
 
 def _pair_table(compared: ComparedFiles) -> Table:
@@ -428,7 +417,7 @@ def _pair_table(compared: ComparedFiles) -> Table:
     differences, percent = differences_table(compared), compared.comparison.first.protocol.percent
     means = [
         tuple(Cell(UNDEFINED if math.isnan(mean) else percent(mean)) for mean in column)
-        for column in compared.comparison.mean.T.tolist()
+        for column in compared.comparison.mean.T[distinct_measures(compared.comparison)].tolist()
     ]
     ((_, of_measures),) = differences.groups
     p = len(differences.headings) - 2  # the corrected one, where several are tested
@@ -473,7 +462,8 @@ def notes(compared: ComparedFiles) -> list[str]:
         *_identical_runs(compared),
         *_equal_depths(compared),
         *compared.remarks,
-        *_below_blind(compared),
+        *below_blind(compared),
+        *_declared(compared),
         *_limits(comparison),
         *_unresolved(comparison),
         *trainings_notes(comparison),
@@ -490,17 +480,7 @@ def _identical_runs(compared: ComparedFiles) -> Iterator[str]:
                 yield f"{method}: {path} and {first} are identical; they are one run, not two"
 
 
-def _below_blind(compared: ComparedFiles) -> Iterator[str]:
-    """Name the measures in which a method is not significantly above a method without the video."""
-    comparison = compared.comparison
-    for blind, method in itertools.product(comparison.blind, comparison.methods):
-        if method in comparison.blind or (blind != NETWORK and method in compared.reads_sentence):
-            continue
-        verdict = comparison.above(method, blind)
-        for sign, words in ((0, "not significantly above"), (-1, "significantly below")):
-            names = [str(m) for m, value in zip(comparison.measures, verdict.tolist(), strict=True) if value == sign]
-            if names:
-                yield f"{method} is {words} {blind}, which never sees the video, in {', '.join(names)}"
+def _declared(compared: ComparedFiles) -> Iterator[str]:
     if compared.reads_sentence:
         yield (
             f"{listed(sorted(compared.reads_sentence))}: declared to read one sentence at a time, which truemoment "
@@ -539,13 +519,13 @@ def _limits(comparison: Comparison) -> Iterator[str]:
     unbounded = np.asarray(defined & ~np.isfinite(comparison.difference_interval).all(axis=(0, 2)))
     if unbounded.any() and least <= LEVEL:
         measures = [comparison.measures[row] for row in np.flatnonzero(unbounded)]
-        names, counts = ", ".join(map(str, measures)), _what_counts(measures)
+        names, counts = ", ".join(map(str, measures)), what_counts(measures)
         yield f"{names}: no interval, since too few videos have a {counts} that counts"
 
 
 def _unresolved(comparison: Comparison) -> Iterator[str]:
     for pair, (i, j) in enumerate(comparison.pairs):
-        why = [_why_unresolved(comparison, pair, row) for row in range(len(comparison.measures))]
+        why = [why_unresolved(comparison, pair, row) for row in range(len(comparison.measures))]
         for reason in dict.fromkeys(filter(None, why)):
             measures = [str(measure) for measure, text in zip(comparison.measures, why, strict=True) if text == reason]
             names = f"{comparison.methods[i]} and {comparison.methods[j]}"
@@ -569,12 +549,14 @@ def explanations(compared: ComparedFiles) -> list[str]:
     """Explain the marks and columns of the tables."""
     comparison = compared.comparison
     level = f"{'corrected p' if comparison.family > 1 else 'p'} at most {LEVEL}"
-    if comparison.baseline is None:
+    if _ranks(compared):
+        marks = f"below a figure: the ranks that the tests allow ({level}) among the methods that see the video"
+    elif comparison.baseline is None:
         marks = f"a letter after a figure: significantly above the method of that letter ({level})"
     else:
         marks = f"↑ ↓ after a figure: significantly above or below {comparison.baseline} ({level})"
     lines = [
-        f"{marks}; figures without a mark may differ too",
+        marks if _ranks(compared) else f"{marks}; figures without a mark may differ too",
         "the largest figure of a measure has a *, or is bold",
     ]
     if comparison.family > 1:

@@ -16,6 +16,7 @@ from truemoment.report.drawing import SMALL, drawing_style, new_figure, shortene
 from truemoment.report.model import Drawing
 from truemoment.report.roles import GRID, ROLES, SOFT, MarkLook, nth_look
 from truemoment.studies.compare.files import ComparedFiles
+from truemoment.studies.compare.ranking import best_first, ranking
 from truemoment.studies.compare.runs import mean_scores
 from truemoment.studies.evaluate.slices import Slice, membership, slices
 
@@ -48,7 +49,7 @@ class MethodSlices(NamedTuple):
 def method_looks(compared: ComparedFiles) -> dict[str, MarkLook]:
     """Return the look of each method and floor, the same in all figures of a comparison."""
     comparison = compared.comparison
-    blind = list(dict.fromkeys([*comparison.blind, *compared.floors]))
+    blind = list(dict.fromkeys([*ranking(compared).blind, *compared.floors]))
     methods = [name for name in comparison.methods if name not in blind]
     looks = {name: nth_look(number) for number, name in enumerate(methods)}
     strongest, other = ROLES["floor"].look, ROLES["other"].look
@@ -109,6 +110,7 @@ def length_drawings(compared: ComparedFiles) -> list[Drawing]:
     n_methods = len(compared.hits)
     left_out = "" if n_methods <= MOST else f" {MOST} of {n_methods} methods and floors are drawn."
     methods = functools.cache(partial(slices_of_methods, compared))
+    best = best_first(compared, list(compared.runs), MOST)
     return [
         Drawing(
             f"by-{re.sub(r'[^a-z]+', '-', member.family).strip('-')}",
@@ -116,7 +118,7 @@ def length_drawings(compared: ComparedFiles) -> list[Drawing]:
             f"{hit} of each method by class of queries, with 95 % intervals by resampling videos. Hollow marks are "
             "floors, which never see a video: a method that is above them for long moments only may have learnt which "
             f"sentences belong to long moments.{left_out} After Hidden Challenges, Fig. 6.",
-            partial(_family_figure, methods, member.family, hit),
+            partial(_family_figure, methods, best, member.family, hit),
             partial(_family_numbers, methods, member.family),
         )
         for member in membership(compared.annotations, families=list(FAMILIES))
@@ -128,18 +130,21 @@ def _family_numbers(methods: Callable[[], Sequence[MethodSlices]], family: str) 
     return numbers(methods(), [family])
 
 
-def _family_figure(methods: Callable[[], Sequence[MethodSlices]], family: str, measure: str) -> Figure:
-    selection = _drawn(methods())
+def _family_figure(
+    methods: Callable[[], Sequence[MethodSlices]], best: Sequence[str], family: str, measure: str
+) -> Figure:
+    selection = _drawn(methods(), best)
     of_family = [
         group._replace(slices=tuple(part for part in group.slices if part.family == family)) for group in selection
     ]
     return lengths_figure(of_family, measure, FAMILIES[family].removeprefix("By "))
 
 
-def _drawn(methods: Sequence[MethodSlices]) -> list[MethodSlices]:
-    """Select the methods of a figure: all floors that fit beside one method, then the first methods."""
+def _drawn(methods: Sequence[MethodSlices], best: Sequence[str]) -> list[MethodSlices]:
+    """Select the methods of a figure: all floors that fit beside one method, then the best methods."""
     floors = [method for method in methods if method.is_floor][: MOST - 1]
-    first = [method for method in methods if not method.is_floor][: MOST - len(floors)]
+    by_name = {method.method: method for method in methods}
+    first = [by_name[name] for name in best][: MOST - len(floors)]
     return [*first, *floors]
 
 

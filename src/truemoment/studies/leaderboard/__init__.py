@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 from truemoment.studies.leaderboard.entries import Entries, SystemEntry, read_entries
-from truemoment.studies.leaderboard.running import Leaderboard, RankedSystem, rank_intervals, run_leaderboard
+from truemoment.studies.leaderboard.running import Leaderboard, RankedSystem, run_leaderboard
 
 __all__ = [
     "Entries",
     "Leaderboard",
     "RankedSystem",
     "SystemEntry",
-    "rank_intervals",
     "read_entries",
     "run_leaderboard",
 ]

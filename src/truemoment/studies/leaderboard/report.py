@@ -27,6 +27,7 @@ from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.table_cells import figure_cell, number_cell
 from truemoment.studies.audit.verdict import NO_SKILL
 from truemoment.studies.compare import report as comparison_reports
+from truemoment.studies.compare.ranking import rank_text
 from truemoment.studies.leaderboard import Leaderboard
 
 if TYPE_CHECKING:
@@ -183,8 +184,7 @@ def _figure(board: Leaderboard, number: int, m: int) -> Cell:
 def _rank(board: Leaderboard, number: int, m: int) -> Cell:
     if math.isnan(board.compared.comparison.mean[number, m]):
         return Cell(UNDEFINED)
-    first, last = board.ranks[number, m].tolist()
-    return Cell(str(first) if first == last else f"{first}–{last}")
+    return Cell(rank_text(*board.ranks[number, m].tolist()))
 
 
 def _measures_table(board: Leaderboard) -> Table:

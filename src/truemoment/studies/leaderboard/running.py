@@ -12,7 +12,7 @@ institutions, Biometrics 78: the intervals, from Tukey's pairwise tests. Ours ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,8 +32,8 @@ from truemoment.studies.audit.own_answers import TITLES
 from truemoment.studies.audit.reading import run as run_audit
 from truemoment.studies.audit.request import AuditRequest
 from truemoment.studies.audit.run import Audit
-from truemoment.studies.compare.comparison import Comparison
 from truemoment.studies.compare.files import ComparedFiles, compare_files, training_split
+from truemoment.studies.compare.ranking import rank_intervals
 from truemoment.studies.leaderboard.entries import FILE, Entries, SystemEntry
 
 
@@ -56,7 +56,8 @@ class Leaderboard:
     compared
         The comparison of all systems, and of the sentence network where there is a training split.
     ranks : (S, M, 2)
-        First and last rank that each system may have at each measure, see :func:`rank_intervals`.
+        First and last rank that each system may have at each measure
+        (:func:`truemoment.studies.compare.ranking.rank_intervals`).
     headline
         Row of the measure by which systems are sorted.
     """
@@ -94,18 +95,6 @@ class Leaderboard:
     def passed(self) -> bool:
         """Whether every condition of the gate holds for every system that sees the video."""
         return all(audit.passed for system in self.systems for audit in system.audits)
-
-
-def rank_intervals(comparison: Comparison, methods: Sequence[str]) -> Ints:
-    """Return the first and last rank that each of S methods may have among them, (S, M, 2); 1 is the best."""
-    better, worse = (np.zeros((len(methods), len(comparison.measures)), dtype=np.int64) for _ in range(2))
-    for number, method in enumerate(methods):
-        for other in methods:
-            if other != method:
-                verdict = comparison.above(method, other)
-                better[number] += verdict < 0
-                worse[number] += verdict > 0
-    return np.stack([1 + better, len(methods) - worse], axis=-1)
 
 
 def run_leaderboard(

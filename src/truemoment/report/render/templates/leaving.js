@@ -14,26 +14,30 @@
   const copied = make("p", { class: "unseen", role: "status" });
   document.body.append(copied);
 
-  /* Rows of a table: the text of each cell, with smaller text in brackets, without drawings. */
+  /* Rows of a table: the text of each cell, with smaller text in brackets and marked ones between signs, without drawings. */
+  const BEGIN = "\ue000", END = "\ue001"; // of what is marked
+
   function rowsOf(table) {
     const text = (cell) => {
       const small = cell.querySelector("small");
       const own = [...cell.childNodes].filter((node) => node !== small).map((node) => node.textContent).join("");
-      return `${own}${small ? ` (${small.textContent})` : ""}`.replace(/\s+/g, " ").trim();
+      const isMarked = cell.matches(".marked");
+      const main = (isMarked ? own.trim().replace(/\*$/, "") : own).replace(/\s+/g, " ").trim();
+      return `${isMarked ? BEGIN : ""}${main}${isMarked ? END : ""}${small ? ` (${small.textContent.replace(/\s+/g, " ").trim()})` : ""}`;
     };
     return [...table.rows].filter((row) => row.parentNode.tagName !== "TFOOT" && !row.hidden)
       .map((row) => [...row.cells].filter((cell) => !cell.matches(".on-axis, .axis-label")).map(text));
   }
 
-  const LATEX = { "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "_": "\\_", "{": "\\{", "}": "\\}", "~": "\\~{}", "^": "\\^{}", "\\": "\\textbackslash{}", "<": "$<$", ">": "$>$", "|": "$|$", "±": "$\\pm$" };
+  const LATEX = { "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "_": "\\_", "{": "\\{", "}": "\\}", "~": "\\~{}", "^": "\\^{}", "\\": "\\textbackslash{}", "<": "$<$", ">": "$>$", "|": "$|$", "±": "$\\pm$", [BEGIN]: "\\textbf{", [END]: "}" };
   const FORMS = {
     LaTeX: ([head, ...rows]) => [
       `\\begin{tabular}{l${"r".repeat(head.length - 1)}}`, "\\toprule",
-      ...[head, ...rows].map((row, at) => `${row.map((text) => text.replace(/[&%$#_{}~^\\<>|±]/g, (sign) => LATEX[sign])).join(" & ")} \\\\${at ? "" : "\n\\midrule"}`),
+      ...[head, ...rows].map((row, at) => `${row.map((text) => text.replace(/[&%$#_{}~^\\<>|±\ue000\ue001]/g, (sign) => LATEX[sign])).join(" & ")} \\\\${at ? "" : "\n\\midrule"}`),
       "\\bottomrule", "\\end{tabular}", ""].join("\n"),
     Markdown: ([head, ...rows]) => [head, head.map((_, at) => (at ? "---:" : "---")), ...rows]
-      .map((row, at) => `| ${row.map((text) => (at === 1 ? text : text.replace(/[\\`*_[\]<>|]/g, "\\$&"))).join(" | ")} |\n`).join(""),
-    CSV: (rows) => rows.map((row) => `${row.map((text) => (/[",\n]|^[=+@-](?!\d)/.test(text) ? `"${text.replace(/"/g, '""')}"` : text)).join(",")}\n`).join(""),
+      .map((row, at) => `| ${row.map((text) => (at === 1 ? text : text.replace(/[\\`*_[\]<>|]/g, "\\$&").replace(/[\ue000\ue001]/g, "**"))).join(" | ")} |\n`).join(""),
+    CSV: (rows) => rows.map((row) => `${row.map((text) => text.replace(/[\ue000\ue001]/g, "")).map((text) => (/[",\n]|^[=+@-](?!\d)/.test(text) ? `"${text.replace(/"/g, '""')}"` : text)).join(",")}\n`).join(""),
   };
 
   async function copy(text, button) {

@@ -13,10 +13,9 @@ from truemoment.base.records import numbers_of
 from truemoment.evaluation.measures import Measure, why_undefined
 from truemoment.evaluation.studentised import resample_ratios
 from truemoment.evaluation.uncertainty import LEVEL, NO_WEIGHT, false_discoveries
-from truemoment.report.charts import StripChart, StripRow
+from truemoment.report.charts import StripChart, StripRow, percent_mark
 from truemoment.report.model import Block
 from truemoment.report.words import counted
-from truemoment.studies.audit.charts import percent_mark
 from truemoment.studies.audit.checks import slices
 from truemoment.studies.audit.checks.base import CLASSES, Check
 from truemoment.studies.audit.checks.below_floor import FEWEST_VIDEOS
@@ -112,7 +111,7 @@ def look(results: Results) -> AuditFinding | None:
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Show the headline measure by class of query."""
     own, floor = results.cached(slices.method_slices), results.cached(slices.floor_slices)
-    return {CLASSES: tuple(slice_strips(own, floor, results.headline, results.measure))}
+    return {CLASSES: tuple(slice_strips(own, floor, results.headline, results.setup.predictions.name, results.measure))}
 
 
 def document(results: Results) -> dict[str, Any]:
@@ -155,8 +154,10 @@ FAMILIES = {
 """Titles of the figures."""
 
 
-def slice_strips(own: Sequence[Slice], floor: Sequence[Slice], m: int, measure: Measure) -> Iterator[StripChart]:
-    """Yield a chart of measure m per family with several classes: the method, its strongest floor, and the queries."""
+def slice_strips(
+    own: Sequence[Slice], floor: Sequence[Slice], m: int, name: str, measure: Measure
+) -> Iterator[StripChart]:
+    """Yield a chart of measure m per family with several classes: the method, its strongest floor, and queries."""
     for family in dict.fromkeys(part.family for part in own):
         rows = tuple(
             StripRow(
@@ -171,9 +172,9 @@ def slice_strips(own: Sequence[Slice], floor: Sequence[Slice], m: int, measure: 
             if part.family == family
         )
         if len(rows) > 1:
-            name = f"slices-{re.sub(r'[^a-z]+', '-', family).strip('-')}"
+            file = f"slices-{re.sub(r'[^a-z]+', '-', family).strip('-')}"
             title = FAMILIES.get(family, f"By {family}")
-            yield StripChart(name, title, "", f"{measure}, %", (("", rows),), note="queries")
+            yield StripChart(file, title, "", f"{measure}, %", (("", rows),), note="queries", method=name)
 
 
 CHECK = Check(

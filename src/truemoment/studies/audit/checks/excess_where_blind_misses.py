@@ -240,7 +240,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     if result is None:
         return {}
     looks = {
-        "the method": ROLES["method"].look,
+        results.setup.predictions.name: ROLES["method"].look,
         "sentence network": ROLES["floor"].look,
         "a second network": ROLES["other"].look._replace(marker="^"),
     }

@@ -65,6 +65,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     counts = results.cached(by_length)
     if counts is None:
         return {}
+    name = results.setup.predictions.name
     own, floor = (system.norm for system in counts)
     bounds, total = tuple(own.bounds.tolist()), ROLES["other"].look._replace(dashes=())
     chart = Plot(
@@ -76,7 +77,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
         (
             PlotCurve("all queries", total, bounds, tuple((own.success + own.failure).tolist())),
             PlotCurve("hits of the strongest floor", ROLES["floor"].look, bounds, tuple(floor.success.tolist())),
-            PlotCurve("hits of the method", ROLES["method"].look, bounds, tuple(own.success.tolist())),
+            PlotCurve(f"hits of {name}", ROLES["method"].look, bounds, tuple(own.success.tolist())),
         ),
         x_end=1.0,
     )

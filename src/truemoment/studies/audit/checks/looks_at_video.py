@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from truemoment.base.boundary.documents import Measured
-from truemoment.report.charts import StripChart, StripMark, StripRow
+from truemoment.report.charts import StripChart, StripMark, StripRow, percent_mark
 from truemoment.report.model import Block, Cell, Level, Table
 from truemoment.report.words import counted, interval95_points, number, p_number, points
-from truemoment.studies.audit.charts import percent_mark
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.checks.better_than_guessing import detectable_difference, why_undecided
 from truemoment.studies.audit.checks.changed_videos import ChangedVideos, changed_videos

@@ -12,11 +12,10 @@ from truemoment.base.boundary.documents import NO_INTERVAL, Measured
 from truemoment.baselines.floors import FloorResult
 from truemoment.evaluation.repeated_measures import repeated_measures
 from truemoment.evaluation.scores import Scores
-from truemoment.report.charts import StripChart, StripRow
+from truemoment.report.charts import StripChart, StripRow, percent_mark
 from truemoment.report.model import Block, Cell, Table
 from truemoment.report.roles import RoleName
 from truemoment.report.words import p_number, points
-from truemoment.studies.audit.charts import percent_mark
 from truemoment.studies.audit.checks.base import FIGURES
 from truemoment.studies.audit.checks.shortcut_share import shares
 from truemoment.studies.audit.entries import at_measure, measured
@@ -40,7 +39,7 @@ def _skill(results: Results, m: int) -> Cell:
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Show the method, floors and ceilings, and the method less the strongest floor."""
-    return {FIGURES: (_figures_table(results), _verdict_table(results), _measures_strip(results))}
+    return {FIGURES: (results.cached(_figures_table), _verdict_table(results), _measures_strip(results))}
 
 
 def _figures_table(results: Results) -> Table:
@@ -104,6 +103,12 @@ def _verdict_table(results: Results) -> Table:
     return Table(caption, headings, (("", tuple(rows)),), text_columns=(0, 1, 2))
 
 
+def _distinct(results: Results) -> list[int]:
+    """Return the measures that repeat no other, and the headline measure."""
+    repeats = {column - 1 for column, _ in results.cached(_figures_table).repeats}
+    return [m for m in range(len(results.setup.measures)) if m not in repeats or m == results.headline]
+
+
 def answer_table(results: Results) -> Table:
     """Return the method beside the strongest floor: one row per measure that repeats no other, the verdict's first."""
     measures, verdict = results.setup.measures, results.verdict
@@ -120,9 +125,7 @@ def answer_table(results: Results) -> Table:
                 )
             )
         )
-    repeats = {column - 1 for column, _ in _figures_table(results).repeats}
-    shown = [m for m in range(len(measures)) if m not in repeats or m == results.headline]
-    shown.sort(key=lambda m: m != results.headline)
+    shown = sorted(_distinct(results), key=lambda m: m != results.headline)
     headings = ("measure", "method, %", "floor, %", "strongest floor", "difference, points", "95 % interval")
     return Table("", headings, (("", tuple(rows[m] for m in shown)),), text_columns=(0, 3))
 
@@ -248,8 +251,8 @@ def _measures_strip(results: Results) -> StripChart:
     """Return every measure of the method, beside its strongest floor and the best ceiling."""
     rows, values = [], [figures(ceiling.scores) for ceiling in results.ceilings]
     first_ceiling = 1 + len(results.floors)
-    for m, measure in enumerate(results.setup.measures):
-        floor = int(results.verdict.strongest[m])
+    for m in _distinct(results):
+        measure, floor = results.setup.measures[m], int(results.verdict.strongest[m])
         best = int(np.argmax([np.nan_to_num(value[m], nan=-1.0) for value in values]))
         marks = (
             percent_mark("method", results.scores.value(measure), results.ci95[0, m]),
@@ -264,4 +267,5 @@ def _measures_strip(results: Results) -> StripChart:
         "video. The ceiling is the best one of the measure.",
         "%",
         (("", tuple(rows)),),
+        method=results.setup.predictions.name,
     )
