@@ -124,11 +124,11 @@ def _filled(template: str, report: Report, command: str = "") -> str:
     words = [word for line in (command, report.browse) for word in shlex.split(line)]
     paths = ShortPaths.among([*words, *report.files, *(label for label, _ in report.hashes)])
 
-    def shown(value: object) -> object:
+    def as_written(value: object) -> object:
         return _clean(paths.in_text(value) if type(value) is str else value)
 
     environment = page_environment()
-    environment.finalize = shown
+    environment.finalize = as_written
     environment.filters |= {
         "prose": _prose,
         "value": _value,

@@ -198,6 +198,7 @@ def report(result: MeasuredResplit, source: ResplitSource, *, name: str) -> Repo
         signature=f"resplit|data:{origin}|order:{result.order}|engine:{result.engine}|"
         f"permutations:{result.permutations} of videos|seed:{result.seed}|truemoment:{version}",
         hashes=(*((f"{origin}, {part}", sha256) for part, sha256 in source.splits.items()), *hashes.items()),
+        files=(origin,),
     )
 
 
