@@ -31,7 +31,6 @@ def command(request: AuditRequest, _threads: ModelThreads, page: PageOutput, out
     report = replace(audit.report(), browse=confident_and_wrong(str(request.predictions), words))
     deliver(report, audit.document, output, page)
     for outcome in audit.outcomes:
-        words = f"gate {outcome.condition.text}: {'passes' if outcome.passed else 'FAILS'} ({outcome.why})"
-        say(words, err=True)
+        say(f"gate {outcome.condition.text}: {'passes' if outcome.passed else 'FAILS'} ({outcome.why})", err=True)
     if not audit.passed:
         click.get_current_context().exit(1)
