@@ -184,7 +184,7 @@ def _fit(figure: Figure, width: FigureWidth) -> None:
 
     figure.set_figwidth(width.width_in)
     for text in figure.findobj(Text):
-        text.set_fontsize(text.get_fontsize() * width.text_pt / TEXT)
+        text.set_fontsize(float(text.get_fontsize()) * width.text_pt / TEXT)
 
 
 def _saved(figure: Figure, form: str, metadata: dict[str, str | None]) -> bytes:
