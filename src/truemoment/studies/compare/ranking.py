@@ -48,7 +48,7 @@ def distinct_measures(comparison: Comparison) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class MethodRanking:
     """The compared methods by the headline measure.
 
     Parameters
@@ -109,9 +109,9 @@ class Ranking:
         return all(self.verdict(method, blind) > 0 for blind in blind_for(self.compared, method))
 
 
-def ranking(compared: ComparedFiles) -> Ranking:
+def ranking(compared: ComparedFiles) -> MethodRanking:
     """Return the ranking by the headline measure."""
-    return Ranking(compared, headline_of(compared.comparison.measures))
+    return MethodRanking(compared, headline_of(compared.comparison.measures))
 
 
 def best_first(compared: ComparedFiles, names: Sequence[str], most: int) -> list[str]:

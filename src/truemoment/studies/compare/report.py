@@ -71,8 +71,8 @@ def report(compared: ComparedFiles) -> Report:
     if compared.changed:
         tables.append(changed_table(compared))
     strip, *figures = drawings(compared)
-    found = tuple(findings(compared))
-    in_findings = {line for finding in found for line in finding.evidence}
+    remarked = tuple(findings(compared))
+    in_findings = {line for finding in remarked for line in finding.evidence}
     sources = [run.source for runs in compared.runs.values() for run in runs]
     sources += [run.source for _, run in runs_beside(compared)]
     hashes = [(source["path"], source["sha256"]) for source in sources]
@@ -84,7 +84,7 @@ def report(compared: ComparedFiles) -> Report:
         answer=answer(compared),
         lead=(strip, *lead_sentence(compared)),
         sections=(
-            *([Section("findings", "Findings", found)] if found else []),
+            *([Section("findings", "Findings", remarked)] if remarked else []),
             Section("comparison", "Comparison", tuple(tables)),
             Section("figures", "Figures", tuple(figures)),
         ),
@@ -285,7 +285,9 @@ def _ranks(compared: ComparedFiles) -> dict[str, list[str]]:
     if len(comparison.methods) <= MOST_LETTERS or comparison.baseline is not None:
         return {}
     intervals = rank_intervals(comparison, methods).tolist()
-    return {name: [rank_text(*ends) for ends in of] for name, of in zip(methods, intervals, strict=True)}
+    return {
+        name: [rank_text(*ends) for ends in by_measure] for name, by_measure in zip(methods, intervals, strict=True)
+    }
 
 
 def _cells(comparison: Comparison, row: int, letters: Sequence[str], ranks: Mapping[str, Sequence[str]]) -> list[Cell]:

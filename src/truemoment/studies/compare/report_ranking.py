@@ -15,7 +15,7 @@ from truemoment.report.roles import RoleName
 from truemoment.report.words import UNDEFINED, few, low_to_high, p_value, points
 from truemoment.studies.compare.comparison import Comparison
 from truemoment.studies.compare.files import ComparedFiles
-from truemoment.studies.compare.ranking import Ranking, blind_for, distinct_measures, ranking
+from truemoment.studies.compare.ranking import MethodRanking, blind_for, distinct_measures, ranking
 from truemoment.studies.compare.report_beside import published_name
 from truemoment.studies.compare.report_lengths import method_looks
 from truemoment.studies.compare.undefined import why_undefined_figure
@@ -52,7 +52,7 @@ def lead_sentence(compared: ComparedFiles) -> tuple[Paragraph, ...]:
     return (Paragraph(_first_two(ranked)),)
 
 
-def _first_two(ranked: Ranking) -> str:
+def _first_two(ranked: MethodRanking) -> str:
     """Return whether the first method is above the second, above all others, or from which it is not distinguished."""
     first, second = ranked.methods[:2] if len(ranked.methods) > 1 else (ranked.methods[0], ranked.blind[0])
     comparison, row = ranked.compared.comparison, ranked.row
