@@ -2,9 +2,9 @@
 
 cvpr.sty was read for this table; compare the other widths with the style file of your venue. Sources: cvpr.sty
 (github.com/cvpr-org/author-kit; also for ICCV), llncs.cls (ECCV, 122 mm), the styles of NeurIPS and ICLR (5.5 in),
-icml2024.sty, acl.sty (A4 with margins of 2.5 cm, and 0.6 cm between columns), aaai24.sty, acmart.cls in its form sigconf
-(506.295 and 241.147 pt), and IEEE's instructions for figures (3.5 and 7.16 in). Text is a point or two smaller than that
-of the paper.
+icml2024.sty, acl.sty (A4 with margins of 2.5 cm, and 0.6 cm between columns), aaai24.sty, acmart.cls as
+sigconf (506.295 and 241.147 pt), and IEEE's instructions for figures (3.5 and 7.16 in). Text is a point or two smaller
+than that of the paper.
 """
 
 from __future__ import annotations
