@@ -148,15 +148,17 @@ def test_the_sentence_that_index_tells_is_of_words_that_the_model_knows(demo, ca
     assert not is_known("a man opens a door")
 
 
-def test_the_command_on_the_page_makes_this_page(demo, call):
+def test_the_command_on_the_page_makes_this_page(demo, call, monkeypatch):
+    """In the folder of the page, which names no other."""
     page = demo[2] / "found.html"
+    monkeypatch.chdir(demo[2])
     before = page.read_text()
     words = shlex.split(html.unescape(re.search(r"truemoment search [^<]*", before)[0]))
     assert words[:2] == ["truemoment", "search"]
     again = demo[2].parent / "again.html"
     status, _, err = call(*words[1:-1], again)
     assert (status, err) == (0, "")
-    assert words[-1] == str(page)
+    assert words[-1] == page.name
     moments = [re.findall(r'class="when">(.*?)</p>|base64,(.*?)"', text) for text in (before, again.read_text())]
     assert len(moments[0]) == 10
     assert moments[0] == moments[1]

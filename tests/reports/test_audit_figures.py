@@ -124,7 +124,11 @@ def test_curves_are_r_and_dr(example, drawn):
 def test_hits_are_drawn_by_the_probability_that_the_network_is_right(example, drawn):
     found = example.results.cached(excess_where_blind_misses.network_excess)
     shown = drawn["where-blind-misses"].curves
-    assert [curve.name for curve in shown] == ["the method", "sentence network", "a second network"]
+    assert [curve.name for curve in shown] == [
+        example.results.setup.predictions.name,
+        "sentence network",
+        "a second network",
+    ]
     for curve, hits in zip(shown, found.hits.T, strict=True):
         np.testing.assert_allclose(curve.x, 100 * found.probability)
         np.testing.assert_allclose(curve.y, 100 * hits)

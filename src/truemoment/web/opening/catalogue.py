@@ -106,7 +106,7 @@ class Catalogue:
 
     def find(self, key: str, *kinds: str) -> Card:
         """Return the card with a key, of one of some kinds; another is not there."""
-        entry = self.listing().by_key.get(key)
+        entry = self.listing().by_key.get(key) or self.listing(fresh=True).by_key.get(key)  # perhaps it is new
         card = None if entry is None else self.card(entry)
         if card is None or (kinds and card.facts.kind not in kinds):
             raise PageError(404, "there is no such result in this folder")
