@@ -1,6 +1,6 @@
 """What is spoken in the text of a caption: dialogue, a song, or a sound, which is no speech.
 
-Sounds stand in brackets or between asterisks. Where a file is written in small letters, a line of capitals without a
+Sounds are in brackets or between asterisks. Where a file is written in small letters, a line of capitals without a
 full stop is one too; a file of capitals alone, as of US television, says nothing by them. Letters without capitals,
 numbers and short words are speech.
 """
