@@ -120,6 +120,13 @@ def work_apart(kind, say):
     return os.getpid()
 
 
+@pytest.fixture(name="importable")
+def importable_fixture(monkeypatch):
+    """The process that is started imports this file, however the tests were started."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
+
+
+@pytest.mark.usefixtures("importable")
 def test_work_apart_returns_says_and_is_refused_in_words():
     said = []
     assert run_apart(work_apart, "well", on_status=said.append, check=lambda: None) != os.getpid()
@@ -133,6 +140,7 @@ def test_work_apart_returns_says_and_is_refused_in_words():
             run_apart(work_apart, kind, on_status=said.append, check=lambda: None)
 
 
+@pytest.mark.usefixtures("importable")
 def test_work_apart_ends_when_it_is_cancelled():
     said = []
 

@@ -12,6 +12,9 @@ from truemoment.base.known_names import SYNONYMS, nearest
 OWN = "Options"
 """Heading of a command's own options."""
 
+HELP = ["-h", "--help"]
+"""Names of the option that shows the help, whoever asks a command first: click keeps its first answer."""
+
 ALL_OPTIONS = "truemoment.all_options"
 """Key of a context whose help lists rare options too."""
 
@@ -36,6 +39,11 @@ class Command(click.Command):
 
     verbs: Mapping[str, str] = MappingProxyType({})
     """Commands below this one, and what they do, for the help."""
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the names of the option that shows the help."""
+        del ctx
+        return HELP
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, with those of the help."""
@@ -77,6 +85,11 @@ class Group(click.Group):
     """A group that suggests a command for one that does not exist."""
 
     command_class = Command
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the names of the option that shows the help."""
+        del ctx
+        return HELP
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -145,7 +145,7 @@ class CommandGroup(LazyGroup):
     verbs=COMMANDS,
     jobs=JOBS,
     others=Registry[click.Command]("commands", {}, click.Command, reserved=COMMANDS),
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"max_content_width": 100},
 )
 @click.version_option(__version__, message="truemoment %(version)s")
 def cli() -> None:
