@@ -12,6 +12,7 @@ from truemoment.collection.report import REASONS, dropped_table
 from truemoment.media.audio.alignment import Alignment
 from truemoment.report.drawing import METHOD, OTHER, drawing_style, new_figure
 from truemoment.report.model import (
+    CAUTION_LABEL,
     Block,
     Cell,
     Details,
@@ -59,7 +60,7 @@ def report(result: DemoResult) -> Report:
         question="Are the described sentences found, with their times, and no dialogue?",
         facts=(
             ("film", f"{clock(result.truth.duration_s)}, {len(result.truth.lines)} spoken sentences"),
-            ("caution", CAUTION),
+            (CAUTION_LABEL, CAUTION),
         ),
         headline=headline,
         lead=(figures,),

@@ -21,6 +21,10 @@ LEVELS: tuple[Level, ...] = ("serious", "warning", "note", "good")
 """Levels of findings, the most serious first."""
 
 
+CAUTION_LABEL = "caution"
+"""Label of a fact that limits what the figures mean; short reports show it too."""
+
+
 class Cell(NamedTuple):
     """A cell of a table: its text, smaller text below it, whether it is marked, and the page that a page links to."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.records import Annotations
 from truemoment.report.charts import Clouds, Plot, StripChart
-from truemoment.report.model import LEVELS, Block, Drawing, Finding, Paragraph, Report, Section, Table
+from truemoment.report.model import CAUTION_LABEL, LEVELS, Block, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.words import counted
 from truemoment.studies.audit.checks import CHECKS
 from truemoment.studies.audit.checks.base import SECTIONS
@@ -179,7 +179,7 @@ def _facts(audit: Audit) -> Iterator[tuple[str, str]]:
         model = sources["model"]
         yield "model", f"{model['name']} ({model['path']}), features {model['features']}"
     if setup.controls.caution:
-        yield "caution", setup.controls.caution
+        yield CAUTION_LABEL, setup.controls.caution
 
 
 def _sized(annotations: Annotations) -> str:
