@@ -33,6 +33,8 @@ from truemoment.studies.leaderboard import Leaderboard
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from truemoment.studies.leaderboard.entries import SystemEntry
+
 SCHEMA = "truemoment/leaderboard/1"
 
 SYSTEMS = "systems"
@@ -62,8 +64,8 @@ def pages(board: Leaderboard) -> list[list[str]]:
     return addresses
 
 
-def browse_command(board: Leaderboard, file: Path) -> str:
-    """Return the command that shows the answers of a file; it runs in the folder of the leaderboard."""
+def browse_command(board: Leaderboard, system: SystemEntry, file: Path) -> str:
+    """Return the command that shows the answers of a system's file; it runs in the folder of the leaderboard."""
     entries, source = board.entries, board.entries.source
 
     def relative(path: Path) -> str:
@@ -71,12 +73,17 @@ def browse_command(board: Leaderboard, file: Path) -> str:
 
     words = []
     if source.annotations is not None:
+        reading = entries.reading
         words += ["--annotations", relative(source.annotations)]
+        words += ["--fields", reading.fields] if reading.fields else []
+        words += ["--durations", relative(Path(reading.durations))] if reading.durations else []
     elif source.dataset is not None:
         dataset = Path(source.dataset)
         words += ["--dataset", relative(dataset) if dataset.is_relative_to(entries.folder) else source.dataset]
     words += ["--split", source.split] if source.split else []
     words += ["--protocol", entries.protocol_words] if entries.protocol_words else []
+    words += ["--axis", system.axis] if system.axis else []
+    words += ["--prediction-fields", system.prediction_fields] if system.prediction_fields else []
     return audit_reports.confident_and_wrong(relative(file), words)
 
 
@@ -222,7 +229,11 @@ def _ranks_table(board: Leaderboard) -> Table:
 
 def _browse_table(board: Leaderboard) -> Table:
     rows = tuple(
-        (Cell(board.systems[number].entry.name), Cell(file.name, link=address), Cell(browse_command(board, file)))
+        (
+            Cell(board.systems[number].entry.name),
+            Cell(file.name, link=address),
+            Cell(browse_command(board, board.systems[number].entry, file)),
+        )
         for number in board.order
         for file, address in zip(board.entries.files[number], pages(board)[number], strict=True)
     )
