@@ -221,8 +221,8 @@ class _Overview(NamedTuple):
 
 
 def _overview(report: Report, sections: Sequence[tuple[str, Section, list[_BlockGroup]]]) -> _Overview:
-    """Count the findings of the first section and the headline by level."""
-    groups = [group for _, _, groups in sections[:1] for group in groups if group.kind == "finding" and group.level]
+    """Count the findings and the headline by level."""
+    groups = [group for _, _, groups in sections for group in groups if group.kind == "finding" and group.level]
     headline = report.headline.level if report.headline is not None else None
     counts: list[tuple[Level, str, str]] = []
     for level in LEVELS:
