@@ -319,7 +319,8 @@ def _parts(table: Table) -> list[tuple[Table, str]]:
     if not repeats:
         return [(table, "")]
     main = table.only([at for at in range(len(table.headings)) if at not in repeats])
-    more = replace(table.only([0, *repeats]), caption=f"{'; '.join(repeats.values())}.")
+    begin = f"{_first_words(table.caption)}: " if table.caption else ""
+    more = replace(table.only([0, *repeats]), caption=f"{begin}{'; '.join(repeats.values())}.")
     return [(main, ""), (more, "-more")]
 
 
