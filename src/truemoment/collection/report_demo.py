@@ -63,7 +63,7 @@ def report(result: DemoResult) -> Report:
             (CAUTION_LABEL, CAUTION),
         ),
         headline=headline,
-        lead=(figures,),
+        answer=(figures,),
         sections=(_figures(result), _alignment(result), _rules(result), _kept(result)),
         reading=(
             ("recall", "true sentences that are matched / true sentences"),

@@ -111,6 +111,8 @@ def report(board: Leaderboard) -> Report:
     return Report(
         title=board.entries.title,
         question="Which systems find the moments, and which guess them?",
+        headline=of_comparison.headline,
+        answer=of_comparison.answer,
         sections=sections,
         facts=(of_comparison.facts[0], ("protocol", f"{_protocol(board).name}: {_protocol(board).summary}")),
         notes=(*_notes(board), *of_comparison.notes),
@@ -138,7 +140,7 @@ def _notes(board: Leaderboard) -> list[str]:
 
 def _systems_table(board: Leaderboard) -> Table:
     """Return the systems, the best first: input, headline figure, rank, skill and verdict."""
-    compared, m = board.compared, board.headline
+    compared, m, has_dates = board.compared, board.headline, bool(dated(board))
     addresses, rows = pages(board), []
     for number in board.order:
         system = board.systems[number]
@@ -157,7 +159,7 @@ def _systems_table(board: Leaderboard) -> Table:
                 number_cell(float(verdict.skill[m]), verdict.skill_ci95[m], NO_SKILL),
                 Cell(f"{verdict.kind(m)}{', little' if verdict.is_little(m) else ''}", results.strongest(m)),
                 *excess,
-                Cell("" if entry.date is None else entry.date.isoformat()),
+                *([Cell("" if entry.date is None else entry.date.isoformat())] if has_dates else []),
             )
         )
     headings = ("system", "sees video", compared.heading(m), "rank", "skill", "against floors")
@@ -165,9 +167,9 @@ def _systems_table(board: Leaderboard) -> Table:
     return Table(
         "Systems by the headline measure, in percent, with 95 % intervals. A name opens the audit of the system. "
         "Skill: 0 is the strongest floor, 1 the oracle. Against floors: the verdict, and the strongest floor.",
-        (*headings, *extra, "date"),
+        (*headings, *extra, *(["date"] if has_dates else [])),
         (("", tuple(rows)),),
-        text_columns=(0, 1, 5, 7 if extra else 6),
+        text_columns=(0, 1, 5, *([6 + len(extra)] if has_dates else [])),
     )
 
 

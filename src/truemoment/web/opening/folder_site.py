@@ -21,6 +21,7 @@ from truemoment.web.opening.catalogue import Catalogue
 from truemoment.web.opening.choices import DataChoices
 from truemoment.web.opening.folder_routes import OWNERS, FolderService
 from truemoment.web.opening.rooms import Rooms, RoomSettings
+from truemoment.web.opening.study_sites import StudySites
 from truemoment.web.opening.work import StartedStudies
 from truemoment.web.pages.app import Home, Site, make_app, rooms_route
 from truemoment.web.pages.errors import PageError
@@ -89,7 +90,7 @@ def open_folder(
         home=home,
     )
     catalogue = Catalogue(OwnPath(folder))
-    choices, work = DataChoices(catalogue, source), StartedStudies()
+    choices, work, sites = DataChoices(catalogue, source), StartedStudies(), StudySites()
     settings = RoomSettings(home, address, cache.folder or Path(), videos, floors, cache)
     rooms = Rooms(catalogue, choices, settings)
 
@@ -101,6 +102,7 @@ def open_folder(
         finally:
             catalogue.close()
             work.close()
+            sites.close()
             rooms.close()
 
     def enter(open_room: Callable[[str], Application]) -> Callable[[str], Application]:
@@ -114,7 +116,7 @@ def open_folder(
 
         return entered
 
-    service = FolderService(catalogue, choices, work)
+    service = FolderService(catalogue, choices, work, None if address.names else sites)
     routes = [
         *service.routes(),
         rooms_route("/browse", enter(rooms.browse), roles=OWNERS),
