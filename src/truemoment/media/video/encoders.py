@@ -108,6 +108,10 @@ class Encoder(Protocol):
         """Return the vectors (S, D) of sentences."""
         ...
 
+    def token_rows(self, texts: Sequence[str]) -> list[Frames]:
+        """Return the rows of the tokens of each sentence (L, H), its begin and end mark among them, not projected."""
+        ...
+
 
 Side = Annotated[int, msgspec.Meta(ge=1, le=MOST_PIXELS_A_SIDE)]
 
@@ -492,22 +496,36 @@ class TwoTowers:
         """Return the vectors (S, D) of sentences, each cut to `n_words` tokens."""
         if not texts:
             return np.zeros((0, self.n_dimensions), np.float32)
-        padding = "max_length" if self.model.config.model_type == "siglip" else "longest"  # as each was trained
-        rows = []
         with self._computing():
-            for first in range(0, len(texts), SENTENCES_AT_ONCE):
-                tokens = self.tokenizer(
-                    list(texts[first : first + SENTENCES_AT_ONCE]),
-                    padding=padding,
-                    truncation=True,
-                    max_length=self.n_words,
-                    return_tensors="pt",
-                ).to(self.device)
-                inputs = {name: tokens[name] for name in ("input_ids", "attention_mask") if name in tokens}
-                if padding == "max_length":
-                    inputs.pop("attention_mask", None)
-                rows.append(_vectors(self.model.get_text_features(**inputs)))
-        return np.concatenate(rows)
+            vectors = [_vectors(self.model.get_text_features(**tokens)) for tokens in self._tokens(texts)]
+        return np.concatenate(vectors)
+
+    def token_rows(self, texts: Sequence[str]) -> list[Frames]:
+        """Return the rows of the tokens of each sentence (L, H) after the last norm of the text tower, not projected.
+
+        The marks at the beginning and the end of a sentence are tokens too; what fills it up is none.
+        """
+        rows: list[Frames] = []
+        with self._computing():
+            for tokens in self._tokens(texts):
+                hidden = self.model.text_model(**tokens).last_hidden_state.float().cpu().numpy()
+                for text, row in zip(texts[len(rows) :], hidden, strict=False):
+                    rows.append(row[: len(self.tokenizer(text, verbose=False)["input_ids"])].copy())
+        return rows
+
+    def _tokens(self, texts: Sequence[str]) -> Iterator[dict[str, torch.Tensor]]:
+        """Yield the numbers of the tokens of sentences, some sentences at a time, each cut to `n_words` tokens."""
+        is_siglip = self.model.config.model_type == "siglip"  # which sees what fills a sentence up, as in its training
+        for first in range(0, len(texts), SENTENCES_AT_ONCE):
+            tokens = self.tokenizer(
+                list(texts[first : first + SENTENCES_AT_ONCE]),
+                padding="max_length" if is_siglip else "longest",
+                truncation=True,
+                max_length=self.n_words,
+                return_tensors="pt",
+            ).to(self.device)
+            names = ("input_ids",) if is_siglip else ("input_ids", "attention_mask")
+            yield {name: tokens[name] for name in names if name in tokens}
 
     def cut_short(self, texts: Sequence[str]) -> list[int]:
         """Return the positions of the sentences that exceed `n_words` tokens."""
