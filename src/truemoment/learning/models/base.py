@@ -30,6 +30,7 @@ Weight = Annotated[float, msgspec.Meta(ge=0)]
 
 Need = Literal[
     "video",
+    "rows",
     "phrases",
     "other video",
     "cell ious",

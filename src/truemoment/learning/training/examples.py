@@ -2,12 +2,14 @@
 
 Features are resampled once, when a run begins, into one table: a video's rows do not change from epoch to epoch, so
 that a step only picks rows from memory (or, where the table is larger than :data:`MOST_BYTES`, from a temporary file).
+Rows that a model sees as they are need no such work: beyond :data:`ON_DEMAND_BYTES` a step reads them from their files.
 Windows of videos change from epoch to epoch: their table contains the rows of whole videos, and a step resamples some.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,12 +33,16 @@ from truemoment.learning.training.network import TokenBatch
 from truemoment.learning.training.recipes import Recipe
 from truemoment.learning.training.vocabulary import TokenVocabulary, word_numbers
 from truemoment.media.features.base import FeatureStore
+from truemoment.media.features.joined import source_widths
 from truemoment.media.features.reading import fault_of_numbers
-from truemoment.media.features.resampling import normalise
+from truemoment.media.features.resampling import normalise, normalise_each
 from truemoment.searching.windows import LongVideo
 
 MOST_BYTES = 4_000_000_000
 """A larger table of features is kept in a temporary file."""
+
+ON_DEMAND_BYTES = 1_000_000_000
+"""A larger table of rows that a model sees as they are is not made: a step reads its videos."""
 
 FloatTable = npt.NDArray[np.float32]
 
@@ -66,6 +72,42 @@ class ClipTable:
     def take(self, numbers: Ints) -> FloatTable:
         """Return the rows of videos (B,) as (B, T, D)."""
         return self.rows[numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class OnDemandTable:
+    """V videos as a model sees them, each read when it is picked.
+
+    Parameters
+    ----------
+    store
+        Features.
+    duration_s
+        Duration of each video by its id, in the order of their numbers.
+    recipe, model
+        As for :func:`make_table`.
+    """
+
+    store: FeatureStore
+    duration_s: Mapping[str, float]
+    recipe: Recipe
+    model: TrainableModel
+
+    @functools.cached_property
+    def video_ids(self) -> tuple[str, ...]:
+        """Videos by number."""
+        return tuple(self.duration_s)
+
+    @functools.cached_property
+    def number(self) -> dict[str, int]:
+        """Number of each video."""
+        return {video_id: at for at, video_id in enumerate(self.video_ids)}
+
+    def take(self, numbers: Ints) -> FloatTable:
+        """Return the rows of videos (B,) as (B, T, D)."""
+        picked = [self.video_ids[number] for number in numbers.tolist()]
+        seen = (see_video(self.store, name, self.duration_s[name], self.recipe, self.model) for name in picked)
+        return np.stack(list(seen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +171,7 @@ def make_table(
     recipe: Recipe,
     model: TrainableModel,
     track: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
-) -> ClipTable:
+) -> ClipTable | OnDemandTable:
     """Return the videos of queries as a model sees them.
 
     Parameters
@@ -147,6 +189,8 @@ def make_table(
     """
     duration_s = queries.video_duration_s
     videos = list(duration_s)
+    if "rows" in model.needs and 4 * len(videos) * recipe.rows * store.n_dimensions > ON_DEMAND_BYTES:
+        return OnDemandTable(store, duration_s, recipe, model)
     rows: FloatTable | None = None
     for at, video_id in enumerate(track(videos)):
         seen = see_video(store, video_id, duration_s[video_id], recipe, model)
@@ -206,6 +250,13 @@ def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> FloatTable:
     frames = store[video_id]
     if fault := fault_of_numbers(frames):
         raise InputError(f"video {video_id!r}: {fault}", field="features")
+    return normalised(frames, store, recipe)
+
+
+def normalised(frames: FloatTable, store: FeatureStore, recipe: Recipe) -> FloatTable:
+    """Return rows of a store (n, D), each divided by its length as the recipe sets it."""
+    if recipe.normalise == "each":
+        return normalise_each(frames, source_widths(store))
     return normalise(frames) if recipe.normalise else frames
 
 

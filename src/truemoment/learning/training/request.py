@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from truemoment.base.request import (
     OutFolder,
     Request,
     argument,
+    named_files,
     number,
     option,
     seed,
@@ -71,7 +71,7 @@ class Learning(Request):
 
     def files(self) -> list[Path | None]:
         """Return the files that are read."""
-        return [*self.source.files(), source_file(self.features)]
+        return [*self.source.files(), *named_files(self.features or "")]
 
 
 @dataclass(frozen=True)
@@ -214,8 +214,3 @@ class PredictRequest(PredictionFile, Data):
                 f"run: got the address {self.run}, expected the folder of a run; 'truemoment predict endpoint' "
                 "predicts with served models"
             )
-
-
-def source_file(source: str | None) -> Path | None:
-    """Return the file or folder that a source of features names, if it names one."""
-    return Path(source) if source and os.path.exists(source) else None  # noqa: PTH110 - as in NamedFile.read
