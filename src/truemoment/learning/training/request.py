@@ -89,6 +89,11 @@ class TrainRequest(Learning):
     fps: float | None = option(
         "Rows per second of features that state no rate.", limits=(0, None), is_open=True, metavar="F"
     )
+    queries: In[AnyFile | None] = option(
+        "Rows of the words of each query, a folder of NPZ or FILE.h5, for text.vectors: queries.",
+        metavar="DIR",
+        rare=True,
+    )
     mix: tuple[str, ...] | str | Sequence[str] = option(
         "Train on a mixture: a dataset or FILE.jsonl and its share, e.g. mad=0.32,by=films.",
         (),
@@ -156,6 +161,7 @@ class TrainRequest(Learning):
             skip_missing=self.on_missing_video == "skip",
             sentences=several(self.sentences),
             fps=self.fps,
+            queries="" if self.queries is None else str(self.queries),
         )
 
 
@@ -184,6 +190,11 @@ class PredictRequest(PredictionFile, Data):
     run: InRun[AnyFile] = argument(metavar="RUN")
     _: KW_ONLY
     features: In[str | None] = option("Features in place of those of the training.", metavar="SOURCE")
+    queries: In[AnyFile | None] = option(
+        "Rows of the words of each query, for a run that reads them. [default: as in training]",
+        metavar="DIR",
+        rare=True,
+    )
     change: str | None = option("Change the videos: shuffled, reversed, frozen or other-video.", metavar="WAY")
     chunks: float | None = option(
         "Cut the videos into chunks of S seconds; times count from the start of a chunk.", metavar="S", rare=True
