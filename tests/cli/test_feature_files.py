@@ -117,7 +117,7 @@ def test_rows_of_sentences(tmp_path):
     encoder = load_encoder("scenes", device="cpu")
     for query_id, sentence in zip(queries.query_id, queries.sentence, strict=True):
         with np.load(tmp_path / "text" / f"qid{query_id}.npz") as file:
-            assert file["last_hidden_state"] == pytest.approx(encoder.token_rows([sentence])[0], abs=1e-5)
+            assert file["last_hidden_state"] == pytest.approx(encoder.tokens([sentence])[0], abs=1e-5)
             assert file["pooler_output"] == pytest.approx(encoder.sentences([sentence])[0], abs=1e-5)
             assert len(file["last_hidden_state"]) == len(encoder.tokenizer(str(sentence))["input_ids"])
     bad = Queries(["../up"], ["v"], np.ones(1), ["a cat"])

@@ -31,7 +31,7 @@ from truemoment.base.records import Queries
 from truemoment.media.features.base import Frames
 from truemoment.media.features.folder import KEY, FolderStore
 from truemoment.media.features.own import DType, write_store
-from truemoment.media.video.encoders import Encoder
+from truemoment.media.video.encoders import Encoder, TokenEncoder
 from truemoment.media.video.files import identity_of
 from truemoment.media.video.frames import SAME_TIME_S, outline_of
 from truemoment.searching.building import Progress, count_rows, embed_shards, ignore_progress, refuse_other_encoder
@@ -191,6 +191,8 @@ class Extraction:
     ) -> ExtractionReport:
         """Write the rows of the tokens of each query's sentence, a file each."""
         report, encoder = ExtractionReport(), self.loader.load()
+        if not isinstance(encoder, TokenEncoder):
+            raise UsageError(f"{encoder.name} makes no rows of words, expected a CLIP model")
         with _writing(folder) as own:
             for at in progress(range(len(queries))):
                 query_id, sentence = str(queries.query_id[at]), str(queries.sentence[at])
@@ -199,7 +201,7 @@ class Extraction:
                 if _is_made(path, made_of):
                     report.kept.append(query_id)
                     continue
-                rows, vector = encoder.token_rows([sentence])[0], encoder.sentences([sentence])[0]
+                rows, vector = encoder.tokens([sentence])[0], encoder.sentences([sentence])[0]
                 _write(path, made_of, last_hidden_state=rows, pooler_output=vector)
                 report.made.append(query_id)
         return report

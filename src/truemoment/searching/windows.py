@@ -30,6 +30,7 @@ from truemoment.base.records import Annotations, as_strings
 from truemoment.baselines.proposals import Tail
 from truemoment.baselines.targets import usable
 from truemoment.media.features.base import FeatureStore, Frames, edges_of
+from truemoment.media.features.joined import source_widths
 
 NegativeRule = Literal["apart", "anywhere"]
 """Where windows without the moment are drawn from, see :class:`WindowDraws`."""
@@ -258,6 +259,11 @@ class WindowedFeatures:
     def n_dimensions(self) -> int:
         """D, numbers a row."""
         return self.store.n_dimensions
+
+    @property
+    def source_widths(self) -> tuple[int, ...]:
+        """Numbers of a row that are of each source."""
+        return source_widths(self.store)
 
     @property
     def fps(self) -> float | None:

@@ -242,6 +242,10 @@ class TrainableModel(nn.Module, abc.ABC):
     learns_in_turns: ClassVar[bool] = False
     """Whether some of its parameters have no gradient in some steps, beside those that a stage leaves as they are."""
 
+    sees_rows: ClassVar[bool] = False
+    """Whether it sees the rows of a video as they are: large features are then read when a step needs them, and no
+    table of them is made."""
+
     def see(self, video: VideoRows, n_rows: int) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return a video as the model sees it, of the same shape for every video.
 

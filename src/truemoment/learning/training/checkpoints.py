@@ -95,6 +95,8 @@ class RunRecord(msgspec.Struct, frozen=True):
         Sources of the vectors of sentences, for a model that compares them.
     fps
         Rows a second of features that state none; None if the rows cover each video evenly.
+    queries, queries_name
+        Source of the rows of the words of each query, and what the rows call themselves; "" for words with vectors.
     schema, truemoment
         Form of the file, and version that wrote it.
     """
@@ -113,6 +115,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     made_of: str = ""
     sentences: tuple[str, ...] = ()
     fps: float | None = None
+    queries: str = ""
+    queries_name: str = ""
     schema: str = SCHEMA
     truemoment: str = ""
 
@@ -121,6 +125,12 @@ class RunRecord(msgspec.Struct, frozen=True):
         if n_dimensions != self.n_dimensions:
             problem = f"got {n_dimensions} numbers a row, expected {self.n_dimensions} as in training"
             raise InputError(problem, field="features")
+
+    def refuse_other_words(self, n_dimensions: int) -> None:
+        """Refuse rows of words with another number of dimensions than in training."""
+        if n_dimensions != self.n_vector:
+            problem = f"got {n_dimensions} numbers a row of words, expected {self.n_vector} as in training"
+            raise InputError(problem, field="queries")
 
     @property
     def made_by(self) -> dict[str, Any]:
@@ -137,6 +147,7 @@ class RunRecord(msgspec.Struct, frozen=True):
             "chosen_on": chosen_on,
         }
         entries |= {"text_encoder": self.text_encoder} if self.text_encoder else {}
+        entries |= {"queries": self.queries_name} if self.queries_name else {}
         return entries | ({"notes": list(self.notes)} if self.notes else {})
 
 

@@ -44,7 +44,7 @@ from truemoment.learning.training.vocabulary import read_vocabulary, text_encode
 
 RUN_FIELDS = (
     *("recipe", "seed", "train", "val", "features", "features_name", "n_dimensions", "n_vector", "sentences", "fps"),
-    "forced",
+    *("queries_name", "forced"),
 )
 """Fields of the record in which two runs may not differ. Notes are words for people, and may."""
 
@@ -164,6 +164,8 @@ def _record_of(run: Run, text_encoder: str) -> RunRecord:
         made_of=run.made_of,
         sentences=run.text_sources,
         fps=run.fps,
+        queries=run.queries,
+        queries_name="" if run.vocabulary.rows is None else run.vocabulary.rows.store.name,
         truemoment=__version__,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from truemoment.base.request import (
     OutFolder,
     Request,
     argument,
+    named_files,
     number,
     option,
     seed,
@@ -72,7 +72,7 @@ class Learning(Request):
 
     def files(self) -> list[Path | None]:
         """Return the files that are read."""
-        return [*self.source.files(), source_file(self.features)]
+        return [*self.source.files(), *named_files(self.features or "")]
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,11 @@ class TrainRequest(Learning):
     )
     fps: float | None = option(
         "Rows per second of features that state no rate.", limits=(0, None), is_open=True, metavar="F"
+    )
+    queries: In[AnyFile | None] = option(
+        "Rows of the words of each query, a folder of NPZ or FILE.h5, for text.vectors: queries.",
+        metavar="DIR",
+        rare=True,
     )
     mix: tuple[str, ...] | str | Sequence[str] = option(
         "Train on a mixture: a dataset or FILE.jsonl and its share, e.g. mad=0.32,by=films.",
@@ -157,6 +162,7 @@ class TrainRequest(Learning):
             skip_missing=self.on_missing_video == "skip",
             sentences=several(self.sentences),
             fps=self.fps,
+            queries="" if self.queries is None else str(self.queries),
         )
 
 
@@ -185,6 +191,11 @@ class PredictRequest(PredictionFile, Data):
     run: InRun[AnyFile] = argument(metavar="RUN")
     _: KW_ONLY
     features: In[str | None] = option("Features in place of those of the training.", metavar="SOURCE")
+    queries: In[AnyFile | None] = option(
+        "Rows of the words of each query, for a run that reads them. [default: as in training]",
+        metavar="DIR",
+        rare=True,
+    )
     change: str | None = option("Change the videos: shuffled, reversed, frozen or other-video.", metavar="WAY")
     chunks: float | None = option(
         "Cut the videos into chunks of S seconds; times count from the start of a chunk.", metavar="S", rare=True
@@ -238,8 +249,3 @@ class CheckpointRequest(Request):
             raise UsageError("what is written? give -o RUN or --safetensors FILE, one of them")
         if self.safetensors is not None and self.safetensors.suffix != ".safetensors":
             raise UsageError(f"--safetensors: got {self.safetensors}, expected a name that ends in .safetensors")
-
-
-def source_file(source: str | None) -> Path | None:
-    """Return the file or folder that a source of features names, if it names one."""
-    return Path(source) if source and os.path.exists(source) else None  # noqa: PTH110 - as in NamedFile.read

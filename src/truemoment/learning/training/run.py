@@ -53,6 +53,8 @@ class RunSources:
         Sources of the vectors of sentences, for a model that compares them.
     fps
         Rows a second of features that state none; None if the rows cover each video evenly.
+    queries
+        Folder or file with the rows of the words of each query; "" for none.
     """
 
     data: AnnotationSource
@@ -64,6 +66,7 @@ class RunSources:
     skip_missing: bool = False
     sentences: tuple[str, ...] = ()
     fps: float | None = None
+    queries: str = ""
 
     def split_names(self) -> list[str]:
         """Return the names of all splits of the dataset, or of the user's own file."""
@@ -116,6 +119,8 @@ class Run:
         How often each training query is drawn in an epoch; None for once.
     fps
         Rows a second of features that state none.
+    queries
+        Source of the rows of the words of each query; "" for none.
     vocabulary
         The words that the network knows; :func:`~truemoment.learning.training.performing.perform` collects them.
     """
@@ -137,6 +142,7 @@ class Run:
     texts: SentenceStore | None = None
     weights: Floats | None = None
     fps: float | None = None
+    queries: str = ""
     vocabulary: TokenVocabulary = NO_WORDS
 
     def __post_init__(self) -> None:
@@ -225,6 +231,7 @@ class Run:
             notes=tuple(notes),
             text_sources=sources.sentences,
             fps=sources.fps,
+            queries=sources.queries,
             texts=_open_texts(recipe, sources, mixture),
             weights=_weights_of(mixture, train),
         )

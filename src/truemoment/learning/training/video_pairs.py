@@ -88,7 +88,7 @@ class WholeVideos:
         val_pairs = pairs_to_answer(run.val.queries, store, run.vocabulary, recipe, model, track=shown)
         watch = Validation(run.val, recipe.select.measure)
         if isinstance(model, WindowModel) and store is not None:
-            sentences = read_sentences(first.sentence.tolist(), run.vocabulary, recipe, model.needs)
+            sentences = read_sentences(first.queries, run.vocabulary, recipe, model.needs)
             windows, log = windows_to_learn(first, store, sentences, recipe, model, track=shown)
             of_query = windows.query
             windows.weights = None if run.weights is None else run.weights[of_query]
@@ -164,7 +164,7 @@ class VideoWindows:
         table: LongVideoTable | None = None
         if run.store is not None:
             table = make_long_video_table(run.store, draws.videos, recipe, lambda videos: track(videos, "features"))
-        sentences = read_sentences(first.sentence.tolist(), run.vocabulary, recipe, network.model.needs)
+        sentences = read_sentences(first.queries, run.vocabulary, recipe, network.model.needs)
         watch = Validation(run.val, recipe.select.measure)
         return cls(run, first, windowing, draws, sentences, table, network, watch, track)
 

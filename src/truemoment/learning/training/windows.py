@@ -110,7 +110,7 @@ class EncodedWindows:
     def _sentences(self, queries: Queries) -> Batch:
         """Return the sentences of queries as a batch without videos."""
         needs = self.network.grounding_model.needs
-        read = read_sentences(queries.sentence.tolist(), self.vocabulary, self.recipe, needs)
+        read = read_sentences(queries, self.vocabulary, self.recipe, needs)
         rows = np.arange(len(queries))
         return self.network.batch_of(Pairs(read, rows, None).__getitems__(rows.tolist()).to(self.device))
 
@@ -198,8 +198,8 @@ class AllCandidates:
 
     def _pairs(self, queries: Queries) -> Pairs:
         """Return the pairs; a sentence is read once for all windows."""
-        sentences = list(dict.fromkeys(queries.sentence))
-        read = read_sentences(sentences, self.vocabulary, self.recipe, self.network.model.needs)
+        _, first = np.unique(numbers_of(queries.sentence), return_index=True)
+        read = read_sentences(queries.select(first), self.vocabulary, self.recipe, self.network.model.needs)
         duration_s = queries.video_duration_s
         table = None
         if self.features is not None:
