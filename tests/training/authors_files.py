@@ -12,6 +12,10 @@ import numpy as np
 import torch
 
 SMALL = {"d": 16, "heads": 2, "feedforward": 24, "encoders": 1, "decoders": 2, "slots": 4, "clip": 6, "word": 5}
+MIDDLE = {
+    **{"d": 32, "heads": 4, "feedforward": 48, "encoders": 2, "decoders": 3},
+    **{"slots": 5, "clip": 10, "word": 8},
+}
 FULL = {
     **{"d": 256, "heads": 8, "feedforward": 1024, "encoders": 2, "decoders": 2},
     **{"slots": 10, "clip": 2816, "word": 512},
@@ -116,9 +120,7 @@ def options(size=SMALL, **others):
 
 def content(model, size=SMALL, **others):
     """Return what a published checkpoint contains; `others` are in place of its options."""
-    tensors = {
-        name: torch.from_numpy(weight(name, shape)).float() for name, shape in shapes(model, **size).items()
-    }
+    tensors = {name: torch.from_numpy(weight(name, shape)).float() for name, shape in shapes(model, **size).items()}
     parameters = [torch.nn.Parameter(tensors["class_embed.bias"].clone())]
     optimizer = torch.optim.AdamW(parameters)
     parameters[0].sum().backward()

@@ -2,10 +2,13 @@
 
 import argparse
 import io
+import json
 import os
 import pickle
 import zipfile
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
@@ -13,11 +16,16 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 from truemoment.base.boundary.torch_files import read_torch  # noqa: E402 - PyTorch may be missing
 from truemoment.base.errors import InputError, UsageError  # noqa: E402 - as above
 from truemoment.learning.models.published_names import PUBLISHED, UNUSED  # noqa: E402 - as above
-from truemoment.learning.training.conversion import PublishedCheckpoint  # noqa: E402 - as above
+from truemoment.base.records import Queries  # noqa: E402 - as above
+from truemoment.learning.training.conversion import PublishedCheckpoint, write_run  # noqa: E402 - as above
+from truemoment.learning.training.grounding import TrainedGrounder  # noqa: E402 - as above
 
-from .authors_files import FULL, SMALL, content, numbers, shapes  # noqa: E402 - as above
+from .authors_files import FULL, MIDDLE, SMALL, content, numbers, shapes  # noqa: E402 - as above
 
 MODELS = ("moment-detr", "qd-detr")
+SIZES = {"small": SMALL, "middle": MIDDLE}
+RECORDED = json.loads((Path(__file__).parents[1] / "models" / "detr_golden.json").read_text("utf-8"))
+"""What the authors' programs make of files that are filled by the rule."""
 
 
 @pytest.fixture
@@ -39,7 +47,9 @@ def test_the_rule_of_the_weights():
     )
 
 
-@pytest.mark.parametrize(("model", "n_tensors", "n_numbers"), [("moment-detr", 92, 4_823_305), ("qd-detr", 178, 7_585_573)])
+@pytest.mark.parametrize(
+    ("model", "n_tensors", "n_numbers"), [("moment-detr", 92, 4_823_305), ("qd-detr", 178, 7_585_573)]
+)
 def test_every_tensor_has_a_name_on_both_sides(model, n_tensors, n_numbers):
     """The counts are those of the authors' models, with 8,704 unused places of words."""
     made, names = shapes(model, **FULL), PUBLISHED[model]
@@ -75,7 +85,9 @@ def test_nothing_foreign_runs(save, tmp_path, where, old):
     """The same file makes the folder when Python's own reader opens it: the trap works."""
     marker = tmp_path / "was-run"
     path = save(content("moment-detr") | {where: Trap(marker)}, old=old)
-    with pytest.raises(InputError, match=r"model_best\.ckpt: names posix\.mkdir, expected tensors, argparse\.Namespace and plain"):
+    with pytest.raises(
+        InputError, match=r"model_best\.ckpt: names posix\.mkdir, expected tensors, argparse\.Namespace and plain"
+    ):
         PublishedCheckpoint.read(path, "moment-detr")
     assert not marker.exists()
     torch.load(path, weights_only=False)
@@ -135,7 +147,10 @@ def with_weights(**others):
     [
         ([1, 2], "field model: is no checkpoint of the authors, expected tensors by name"),
         ({"model": [1]}, "field model: is no checkpoint of the authors"),
-        (with_weights(gate__weight=torch.zeros(2)), "field model: found 'gate.weight', which moment-detr does not have"),
+        (
+            with_weights(gate__weight=torch.zeros(2)),
+            "field model: found 'gate.weight', which moment-detr does not have",
+        ),
         (content("qd-detr"), "field model: found .*, which moment-detr does not have"),
         (
             with_weights(class_embed__bias=torch.tensor([0.0, torch.nan])),
@@ -155,7 +170,10 @@ def with_weights(**others):
         (content("moment-detr", clip_length=float("nan")), "field opt.clip_length: "),
         (content("moment-detr", span_loss_type="ce"), r"field opt.span_loss_type: found 'ce' and shape \(2, 16\)"),
         (with_weights(span_embed__layers__2__weight=torch.zeros(150, 16)), r"field opt.span_loss_type: found 'l1' and"),
-        (content("moment-detr", ctx_mode="video"), "field opt.ctx_mode: found 'video', expected rows with their places"),
+        (
+            content("moment-detr", ctx_mode="video"),
+            "field opt.ctx_mode: found 'video', expected rows with their places",
+        ),
         (content("moment-detr", v_feat_dim=5), "found 8 columns of a video, expected up to 7: models with sound"),
     ],
 )
@@ -167,3 +185,78 @@ def test_what_is_refused(save, value, says):
 def test_another_model_is_refused_before_the_file_is_read(tmp_path):
     with pytest.raises(UsageError, match="--model: got 'tan2d', expected moment-detr or qd-detr|--model: got 'tan2d'"):
         PublishedCheckpoint.read(tmp_path / "missing.ckpt", "tan2d")
+
+
+@pytest.fixture
+def world(tmp_path):
+    """Write the recorded features of videos and sentences of a size, and give the queries."""
+
+    def make(size):
+        setting = RECORDED["settings"][size]
+        for folder in ("video", "text"):
+            (tmp_path / folder).mkdir()
+        for at, (n_rows, n_words) in enumerate(zip(setting["lengths"], setting["words"], strict=True)):
+            rows = numbers(f"video{at}", (n_rows, setting["dv"])).astype(np.float32)
+            np.savez(tmp_path / "video" / f"v{at}.npz", features=rows)
+            words = numbers(f"text{at}", (n_words, setting["dt"])).astype(np.float32)
+            np.savez(tmp_path / "text" / f"qid{at}.npz", last_hidden_state=words)
+        count = len(setting["lengths"])
+        duration_s = 2.0 * np.array(setting["lengths"])
+        return Queries([str(at) for at in range(count)], [f"v{at}" for at in range(count)], duration_s, ["a"] * count)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [("moment-detr", "small"), ("moment-detr", "middle"), ("qd-detr", "small"), ("qd-detr", "middle")],
+)
+def test_the_run_answers_as_the_authors_program(save, world, tmp_path, model, size):
+    """In float32, to 1e-5 of the video; QD-DETR with the mask of its code, by which answers depend on the batch."""
+    golden, queries = RECORDED["golden"][f"{model} {size}"], world(size)
+    checkpoint = PublishedCheckpoint.read(save(content(model, SIZES[size])), model)
+    mask = ["settings.mask=published"] if model == "qd-detr" else []
+    write_run(checkpoint, checkpoint.recipe(mask), tmp_path / "run")
+    method = TrainedGrounder.load(tmp_path / "run", features=str(tmp_path / "video"), queries=str(tmp_path / "text"))
+    answers = method.ground(queries)
+    for at, (logits, spans) in enumerate(zip(golden["pred_logits"], golden["pred_spans"], strict=True)):
+        score = 1 / (1 + np.exp(np.subtract(*np.transpose(logits)[::-1])))
+        order = np.argsort(-score, kind="stable")
+        centre, width = np.transpose(spans)[:, order]
+        rows, duration_s = slice(*answers.offsets[at : at + 2]), queries.duration_s[at]
+        assert answers.score[rows] == pytest.approx(score[order], abs=1e-5)
+        assert answers.start_s[rows] / duration_s == pytest.approx(np.clip(centre - width / 2, 0, 1), abs=1e-5)
+        assert answers.end_s[rows] / duration_s == pytest.approx(np.clip(centre + width / 2, 0, 1), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("value", "model", "says"),
+    [
+        (
+            with_weights(input_vid_proj__0__net__1__weight=torch.zeros(8, 16)),
+            "moment-detr",
+            r"model.input_vid_proj.0.net.1.weight: found shape \(8, 16\), expected shape \(16, 8\)",
+        ),
+        (
+            with_weights(class_embed__bias=None),
+            "moment-detr",
+            r"field model.class_embed.bias: found none, expected shape \(2,\)",
+        ),
+        (
+            with_weights(class_embed__weight=None),
+            "moment-detr",
+            r"field model.class_embed.weight: found none, expected weights of moment-detr",
+        ),
+        (
+            with_weights(query_embed__weight=torch.zeros(3)),
+            "moment-detr",
+            r"field model.query_embed.weight: found shape \(3,\)",
+        ),
+        (content("moment-detr", nheads=3), "moment-detr", r"model_best.ckpt: .*3 heads for 16"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_written(save, tmp_path, value, model, says):
+    with pytest.raises(InputError, match=says):
+        checkpoint = PublishedCheckpoint.read(save(value), model)
+        write_run(checkpoint, checkpoint.recipe(), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -22,9 +22,10 @@ def command(request: CheckpointRequest) -> None:
     file that names anything but tensors, plain values and argparse.Namespace is refused.
 
     \b
-    truemoment convert-checkpoint model_best.ckpt --model qd-detr -o runs/qd-detr
-    truemoment predict run runs/qd-detr --features slowfast_features,clip_features --fps 0.5 \\
-        --queries clip_text_features --dataset qvhighlights --split val -o preds.jsonl
+    truemoment convert-checkpoint model_best.ckpt --model qd-detr -o runs/qd-detr \\
+        --features slowfast_features,clip_features --queries clip_text_features
+    truemoment predict run runs/qd-detr --dataset qvhighlights --split val -o preds.jsonl
+    truemoment audit preds.jsonl --dataset qvhighlights --split val --model runs/qd-detr
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.learning.training.checkpoints import write_tensors
     from truemoment.learning.training.conversion import PublishedCheckpoint, write_run
@@ -34,7 +35,8 @@ def command(request: CheckpointRequest) -> None:
     if request.safetensors is not None:
         write_tensors(request.safetensors, checkpoint.network(recipe).model.state_dict())
     if request.out is not None:
-        write_run(checkpoint, recipe, request.out)
+        sources = {"features": request.features or "", "queries": str(request.queries or "")}
+        write_run(checkpoint, recipe, request.out, **sources)
     for line in () if request.quiet else _lines(request, checkpoint):
         say(line)
 
@@ -46,3 +48,5 @@ def _lines(request: CheckpointRequest, checkpoint: PublishedCheckpoint) -> Itera
     yield f"features: {checkpoint.n_dimensions:,} numbers a row; words: {checkpoint.n_vector:,}"
     yield f"written: {request.out or request.safetensors}"
     yield from (f"note: {note}" for note in checkpoint.notes)
+    if checkpoint.unused:
+        yield f"note: left out, since no answer depends on them: {', '.join(checkpoint.unused)}"

@@ -116,9 +116,7 @@ class Extraction:
         """Time of the frame of the first row."""
         return self.every_s / 2 - 2 * SAME_TIME_S
 
-    def videos(
-        self, paths: Iterable[Path], folder: Path, on_progress: Progress = ignore_progress
-    ) -> ExtractionReport:
+    def videos(self, paths: Iterable[Path], folder: Path, on_progress: Progress = ignore_progress) -> ExtractionReport:
         """Write the rows of videos, a file each; files and folders of them as for an index.
 
         A video that cannot be read is named in the report, and the others are written.
@@ -161,9 +159,7 @@ class Extraction:
                 continue
             yield Shard(video, 0, 0, n_rows, self.fps, outline, self.first_s)
 
-    def mapped(
-        self, paths: Iterable[Path], folder: Path, on_progress: Progress = ignore_progress
-    ) -> ExtractionReport:
+    def mapped(self, paths: Iterable[Path], folder: Path, on_progress: Progress = ignore_progress) -> ExtractionReport:
         """Write the rows of videos as one folder of our own format, complete or not at all.
 
         The files of single videos lie beside it in ``FOLDER.parts`` until then, from which the same command resumes.

@@ -117,7 +117,9 @@ class SetModel(GroundingModel):
         place = clip_places(n_rows, length, clips.shape[2], video.dtype)
         return Encoded(clips, place, clip_padding, words, ~real_words(batch.n_words, words.shape[1]))
 
-    def output_of(self, batch: Batch, slots: Tensor, anchors: Tensor | float, ratings: dict[str, Tensor]) -> ModelOutput:
+    def output_of(
+        self, batch: Batch, slots: Tensor, anchors: Tensor | float, ratings: dict[str, Tensor]
+    ) -> ModelOutput:
         """Return the output for the vectors of slots.
 
         Parameters

@@ -27,6 +27,7 @@ from truemoment.base.version import __version__
 from truemoment.learning.models.published_names import PUBLISHED, UNUSED
 from truemoment.learning.training.checkpoints import RunRecord, UsedAnnotations, write_tensors
 from truemoment.learning.training.network import Network, build_network
+from truemoment.learning.training.query_rows import QUERIES, QueryRows
 from truemoment.learning.training.recipes import Recipe, read_recipe
 from truemoment.learning.training.vocabulary import TokenVocabulary, write_vocabulary
 
@@ -123,11 +124,16 @@ class PublishedCheckpoint:
             "settings.dropout": said.dropout,
             "settings.input_dropout": said.input_dropout,
             "rows": said.max_v_l,
+            "normalise": "each",
+            "text.vectors": QUERIES,
             "text.most": said.max_q_l,
-            "decode.grid_s": said.clip_length,
         }
-        with naming(self.path, "model"):
-            return read_recipe(f"{self.model}-full", [*(f"{key}={value}" for key, value in sizes.items()), *changes])
+        name, changed = f"{self.model}-full", [f"{key}={value}" for key, value in sizes.items()]
+        try:
+            read_recipe(name, changed)
+        except InputError as error:
+            raise error.at(self.path, None) from None
+        return read_recipe(name, [*changed, *changes])
 
     def network(self, recipe: Recipe) -> Network:
         """Return the network of a recipe with these weights; refuse tensors that are missing or of other shapes."""
@@ -151,8 +157,6 @@ class PublishedCheckpoint:
         if self.options.v_feat_dirs:
             folders = ", ".join(Path(folder).name for folder in self.options.v_feat_dirs)
             notes.append(f"it was trained on the features {folders}, in this order")
-        if self.unused:
-            notes.append(f"left out, since no answer depends on them: {', '.join(self.unused)}")
         return tuple(notes)
 
     def _size(self, name: str, axis: int) -> int:
@@ -174,9 +178,7 @@ def _shape(tensors: Mapping[str, Tensor], name: str) -> str:
     return f"shape {tuple(tensors[name].shape)}" if name in tensors else "none"
 
 
-def _renamed(
-    weights: Mapping[object, object], model: str, path: AnyPath
-) -> tuple[dict[str, Tensor], tuple[str, ...]]:
+def _renamed(weights: Mapping[object, object], model: str, path: AnyPath) -> tuple[dict[str, Tensor], tuple[str, ...]]:
     """Return the tensors by our names, and the names of those that are not used."""
     tensors: dict[str, Tensor] = {}
     unused = []
@@ -233,8 +235,13 @@ def _refuse_other_heads(tensors: Mapping[str, Tensor], said: PublishedOptions, p
         raise InputError(f"{found}: models with sound are not read", path=path, field="opt.v_feat_dim")
 
 
-def write_run(checkpoint: PublishedCheckpoint, recipe: Recipe, folder: Path) -> RunRecord:
-    """Write a checkpoint as the folder of a run, complete or not at all; return its record."""
+def write_run(
+    checkpoint: PublishedCheckpoint, recipe: Recipe, folder: Path, *, features: str = "", queries: str = ""
+) -> RunRecord:
+    """Write a checkpoint as the folder of a run, complete or not at all; return its record.
+
+    `features` and `queries` are the sources that the run reads where no others are given; "" for none.
+    """
     network = checkpoint.network(recipe)
     source = UsedAnnotations("weights of others", checkpoint.path.name, checkpoint.sha256, 0, 0)
     record = RunRecord(
@@ -242,13 +249,22 @@ def write_run(checkpoint: PublishedCheckpoint, recipe: Recipe, folder: Path) -> 
         seed=checkpoint.options.seed,
         train=source,
         val=source,
-        features="",
+        features=features,
         features_name="",
         n_dimensions=checkpoint.n_dimensions,
         n_vector=checkpoint.n_vector,
         notes=checkpoint.notes,
+        fps=1 / checkpoint.options.clip_length,
+        queries=queries,
         truemoment=__version__,
     )
+    if features:
+        store = recipe.family.task.open_features(features, recipe, "", None, seed=record.seed, fps=record.fps)
+        record.refuse_other_width(store.n_dimensions)
+        record = msgspec.structs.replace(record, features_name=store.name)
+    if queries and (rows := QueryRows.open(recipe, queries)):
+        record.refuse_other_words(rows.store.n_dimensions)
+        record = msgspec.structs.replace(record, queries_name=rows.store.name)
     with atomic_folder(folder) as new:
         write_vocabulary(new / "words.json", TokenVocabulary(()))
         write_tensors(new / "best.safetensors", network.state_dict())

@@ -238,6 +238,10 @@ class CheckpointRequest(Request):
     safetensors: Out[Path | None] = option(
         "Write the tensors alone, under the names of TrueMoment.", metavar="FILE.safetensors"
     )
+    features: In[str | None] = option("Features that the run reads where no others are given.", metavar="SOURCE")
+    queries: In[AnyFile | None] = option(
+        "Rows of the words of each query that the run reads where no others are given.", metavar="DIR"
+    )
     set: tuple[str, ...] = option(
         "Change the recipe of the run, e.g. text.vectors=hidden:FOLDER.", (), metavar="KEY=VALUE"
     )
