@@ -21,7 +21,7 @@ from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure, parse_measure, parse_measures
 from truemoment.evaluation.uncertainty import sums_by_video
 from truemoment.learning.models.base import TIMES, Need
-from truemoment.learning.models.decoding import as_predictions
+from truemoment.learning.models.decoding import as_predictions, grid_note, on_grid
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.answering import pairs_to_answer, score
 from truemoment.learning.training.network import Network
@@ -100,7 +100,8 @@ class TrainedGrounder(TrainedNetwork):
             self.run.refuse_other_width(self.features.n_dimensions)
         if recipe.windows is not UNSET:
             method = AllCandidates(self.name, self.network, self.vocabulary, recipe, self.features)
-            return in_windows(method, recipe.windows, ranking=self.ranking, track=self.track).ground(queries, top)
+            films = in_windows(method, recipe.windows, ranking=self.ranking, track=self.track)
+            return on_grid(films.ground(queries, top), recipe.decode.grid_s or None)
         unknown = ~(queries.duration_s > 0)
         if unknown.any():
             raise InputError(
@@ -116,8 +117,9 @@ class TrainedGrounder(TrainedNetwork):
             track=lambda ids: self.track(ids, "features"),
         )
         scored = score(self.network, pairs, recipe.train.batch)
-        duration_s = queries.duration_s
-        return as_predictions(queries.query_id, scored, duration_s, nms=recipe.decode.nms, top=top, name=self.name)
+        duration_s, decode = queries.duration_s, recipe.decode
+        answers = as_predictions(queries.query_id, scored, duration_s, nms=decode.nms, top=top, name=self.name)
+        return on_grid(answers, decode.grid_s or None)
 
 
 class GroundingTask(Task):
@@ -203,12 +205,17 @@ class GroundingTask(Task):
         """Answer the test splits with moments, write the answers to ``SPLIT.jsonl``, and measure them."""
         grounder = TrainedGrounder.load(folder, store=run.store, track=track)
         figures: list[SplitFigure] = []
+        notes: list[str] = []
         for name, split in run.tests.items():
             answers = grounder.ground(split.queries, run.recipe.decode.top)
             write_predictions(folder / f"{name}.jsonl", answers, split, made_by=record.made_by)
+            notes += [f"{name}: {note}" for note in grid_note(answers, run.recipe.decode.grid_s or None)]
+            if split.without_moment.all():
+                notes.append(f"{name}: has no references, and no figures; the predictions are in {name}.jsonl")
+                continue
             scores = evaluate(split, answers, parse_measures(measures or self.measures))
             figures += [SplitFigure(name, mean.measure, mean.value, mean.n_queries or 0) for mean in scores.measured()]
-        return Answers(grounder.network, tuple(figures))
+        return Answers(grounder.network, tuple(figures), notes=tuple(notes))
 
     def sums_by_film(self, folder: OwnPath, name: str, split: Annotations, measure: str) -> Floats:
         """Return sums of a measure and of its weights by film, of the answers in ``SPLIT.jsonl``."""

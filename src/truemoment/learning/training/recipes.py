@@ -266,12 +266,15 @@ class EpochSelection(Struct, frozen=True, forbid_unknown_fields=True):
     split
         A validation split; ``held out`` takes a tenth of the training videos.
     patience
-        Epochs without a better figure after which training stops; 0 for never.
+        Validations without a better figure after which training stops; 0 for never.
+    every
+        Epochs from one validation to the next; the last epoch of a stage is always validated. 1 if unset.
     """
 
     measure: str = "AxIoU@10"
     split: str = "val"
     patience: Annotated[int, Meta(ge=0)] = 0
+    every: Positive | UnsetType = UNSET
 
 
 class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
@@ -286,11 +289,14 @@ class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
     first_look
         Windows of a film that a query is compared with: those with the frame that is most like the sentence
         (:mod:`truemoment.searching.first_look`). All if unset; only ``truemoment predict run`` uses it.
+    grid_s
+        Both ends of a moment are rounded to the nearest multiple of it, in seconds, halves to even; not if unset.
     """
 
     nms: Share = 0.45
     top: Positive = 10
     first_look: Positive | UnsetType = UNSET
+    grid_s: Above0 | UnsetType = UNSET
 
 
 class Windowing(Struct, frozen=True, forbid_unknown_fields=True):

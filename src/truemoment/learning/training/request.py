@@ -45,7 +45,10 @@ class Learning(Request):
         "FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades and ActivityNet.", metavar="SOURCE"
     )
     test: tuple[str, ...] | str | Sequence[str] = option(
-        "Split to predict. [default: every test split]", (), metavar="NAME", rare=True
+        "Split to predict; 'none' for no split. [default: every test split whose file is there]",
+        (),
+        metavar="NAME",
+        rare=True,
     )
     set: tuple[str, ...] | Mapping[str, object] | Sequence[str] = option(
         "Change the recipe, e.g. train.epochs=3.", (), metavar="KEY=VALUE"
@@ -115,6 +118,12 @@ class TrainRequest(Learning):
     on_missing_video: Literal["refuse", "skip"] = option(
         "Whether videos without features are refused or skipped.", "refuse", rare=True
     )
+    from_run: InRun[AnyFile | None] = option(
+        "Start from the weights of a run or of a converted checkpoint, with a new optimiser.",
+        name="--from",
+        metavar="RUN",
+        rare=True,
+    )
     measures: str | None = option(
         "Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]", metavar="'A; B'"
     )
@@ -163,6 +172,7 @@ class TrainRequest(Learning):
             sentences=several(self.sentences),
             fps=self.fps,
             queries="" if self.queries is None else str(self.queries),
+            start=path_of(self.from_run),
         )
 
 
