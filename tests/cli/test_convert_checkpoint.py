@@ -55,6 +55,23 @@ def test_a_run_predicts_and_is_audited(call, published, monkeypatch):
     assert "shuffled" in out
 
 
+def test_a_run_predicts_films_window_by_window(call, published, monkeypatch):
+    """A query about a film of 60 s is answered on windows of 14 s, with the rows of its own words."""
+    monkeypatch.chdir(published)
+    Path("film").mkdir()
+    np.savez("film/f.npz", features=numbers("film", (30, 6)))
+    row = {"query_id": "v0#0", "video_id": "f", "sentence": "a door opens", "duration_s": 60, "moments": [[20, 28]]}
+    Path("film.jsonl").write_text(json.dumps(row | {"split": "test"}) + "\n")
+    words = ("--features", "film", "--queries", "text", "--set=windows.seconds=14", "--set=windows.stride=1")
+    assert call("convert-checkpoint", "best.ckpt", "--model", "qd-detr", "-o", "run", *words, "--quiet")[0] == 0
+    status, _, err = call("predict", "run", "run", "--annotations", "film.jsonl", "--split", "test", "-o", "p.jsonl")
+    assert status == 0, err
+    moments = json.loads(Path("p.jsonl").read_text().splitlines()[1])["moments"]
+    assert len(moments) == 10
+    assert max(end for _, end, *_ in moments) > 14
+    assert all(time % 2 == 0 for moment in moments for time in moment[:2])
+
+
 def test_the_tensors_alone(call, published):
     words = ("convert-checkpoint", published / "best.ckpt", "--model", "qd-detr")
     assert call(*words, "--safetensors", published / "out.safetensors")[0] == 0

@@ -127,6 +127,7 @@ class PublishedCheckpoint:
             "normalise": "each",
             "text.vectors": QUERIES,
             "text.most": said.max_q_l,
+            "decode.grid_s": said.clip_length,
         }
         name, changed = f"{self.model}-full", [f"{key}={value}" for key, value in sizes.items()]
         try:
