@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)
 
+from truemoment.base.records import Queries  # noqa: E402 - PyTorch may be missing
 from truemoment.learning.training.recipes import read_recipe  # noqa: E402 - PyTorch may be missing
 from truemoment.learning.training.run import Run  # noqa: E402 - as above
 from truemoment.worlds import FilmSettings, make_films, make_world  # noqa: E402 - as above
@@ -45,6 +46,17 @@ TINY = (
     "train.learning_rate=0.01",
     "select.patience=0",
 )
+
+
+@pytest.fixture(scope="session")
+def queries_of():
+    """Make queries of a video of 9 s: queries_of("a door", "a dog")."""
+
+    def make(*sentences):
+        ids = [f"v#{number}" for number in range(len(sentences))]
+        return Queries(ids, ["v"] * len(ids), np.full(len(ids), 9.0), list(sentences))
+
+    return make
 
 
 @pytest.fixture(scope="session")

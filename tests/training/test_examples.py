@@ -84,10 +84,12 @@ def test_heads_are_cut_with_their_sentences(world, tiny):
     assert batch.verbs is None
 
 
-def test_a_head_behind_the_end_is_none(tiny, monkeypatch):
+def test_a_head_behind_the_end_is_none(tiny, monkeypatch, queries_of):
     monkeypatch.setattr(examples, "word_heads", lambda *_: [(2, 0, -1), (1, -1)])
     recipe = tiny("vlg-net", "text.most=2")
-    table = examples.read_sentences(["a b c", "a b"], TokenVocabulary(("a", "b", "c")), recipe, frozenset({"heads"}))
+    table = examples.read_sentences(
+        queries_of("a b c", "a b"), TokenVocabulary(("a", "b", "c")), recipe, frozenset({"heads"})
+    )
     assert table.heads.tolist() == [[-1, 0], [1, -1]]
 
 

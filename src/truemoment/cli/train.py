@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truemoment.base.errors import UsageError
-from truemoment.base.request import several
+from truemoment.base.request import named_files, several
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.outputs import files_of_run, refuse_outputs, say
 from truemoment.cli.parts import ModelThreads, Output
-from truemoment.learning.training.request import TrainRequest, source_file
+from truemoment.learning.training.request import TrainRequest
 from truemoment.studies.request import path_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(request: TrainRequest, _threads: ModelThreads, output: Output) -> No
     out = request.folder(recipe)
     read = [
         *request.files(),
-        *map(source_file, several(request.sentences)),
+        *(path for text in several(request.sentences) for path in named_files(text)),
         *(Path(source.annotations or "") for source in recipe.data or ()),
     ]
     if request.recipe.lower().endswith((".yaml", ".yml")):

@@ -13,6 +13,8 @@ scdm       SCDM (Yuan et al. 2019): anchors on a temporal pyramid whose rows the
 vlg-net    VLG-Net (Soldan et al. 2021): clips and words as two graphs that are matched
 tsp-prl    TSP-PRL (Wu et al. 2020): an agent moves a window, by a tree of policies that learns from rewards
 wssl       WSSL (Duan et al. 2018): a localizer and a caption generator, trained without times
+moment-detr  Moment-DETR (Lei et al. 2021): a transformer whose slots become moments, and a rating of every clip
+qd-detr    QD-DETR (Moon et al. 2023): clips that attend to the words first, and anchors that are refined
 =========  ===================================================================================================
 
 Two rank clips by text instead (:mod:`truemoment.learning.models.retrieval_model`): ``mean-pool``, the mean direction of
@@ -82,6 +84,8 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "vlg-net": ("VLG-Net", "vlg_net", "VlgNet"),
         "tsp-prl": ("TSP-PRL", "tsp_prl", "TspPrl"),
         "wssl": ("WSSL", "wssl", "Wssl"),
+        "moment-detr": ("Moment-DETR", "moment_detr", "MomentDetr"),
+        "qd-detr": ("QD-DETR", "qd_detr", "QdDetr"),
         "mean-pool": ("mean pooling", "mean_pool", "MeanPool"),
         "frame-sequence": ("sequential head", "frame_sequence", "FrameSequence"),
     }

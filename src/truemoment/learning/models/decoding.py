@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,3 +121,30 @@ def as_predictions(
         score=clipped.score[owner, column].astype(np.float64),
         name=name,
     )
+
+
+def on_grid(answers: Predictions, grid_s: float | None) -> Predictions:
+    """Return answers whose ends are rounded to the nearest multiple of `grid_s`, halves to even; None changes nothing.
+
+    The order stays, and so does a moment that becomes empty, as in the code of Moment-DETR. An end may lie after the
+    end of its video by half of `grid_s`.
+
+    Examples
+    --------
+    >>> answers = Predictions.from_lists({"v#0": [(3.0, 9.4, 0.9), (4.2, 4.9, 0.4)]})
+    >>> rounded = on_grid(answers, 2.0)
+    >>> list(zip(rounded.start_s.tolist(), rounded.end_s.tolist()))
+    [(4.0, 10.0), (4.0, 4.0)]
+    """
+    if grid_s is None:
+        return answers
+    start_s, end_s = (np.rint(column / grid_s) * grid_s for column in (answers.start_s, answers.end_s))
+    return dataclasses.replace(answers, start_s=start_s, end_s=end_s)
+
+
+def grid_note(answers: Predictions, grid_s: float | None) -> tuple[str, ...]:
+    """Return a note on the moments that are empty since their ends were rounded, if there are some."""
+    n_empty = int((answers.end_s <= answers.start_s).sum())
+    if grid_s is None or not n_empty:
+        return ()
+    return (f"{n_empty:,} of {len(answers.end_s):,} moments are empty: their ends were rounded to {grid_s:g} s",)

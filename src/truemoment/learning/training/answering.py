@@ -50,7 +50,7 @@ def pairs_to_answer(
     videos = [read_rows(store, video_id, duration_s[video_id], recipe) for video_id in track(list(duration_s))]
     number = {video_id: at for at, video_id in enumerate(duration_s)}
     video = np.array([number[video_id] for video_id in queries.video_id.tolist()], dtype=np.int64)
-    sentences = read_sentences(queries.sentence.tolist(), vocabulary, recipe, model.needs)
+    sentences = read_sentences(queries, vocabulary, recipe, model.needs)
     return WindowsToAnswer(sentences, video, videos, model)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import get_dataset, made_of
@@ -20,6 +20,7 @@ from truemoment.data.split_file import read_groups
 from truemoment.learning.models import Family
 from truemoment.learning.training.mixtures import Mixture, read_mixture, shared_films
 from truemoment.learning.training.recipes import Recipe
+from truemoment.learning.training.starting import StartWeights
 from truemoment.learning.training.stores import MixedFeatures, MixedSentences, open_sentences
 from truemoment.learning.training.tracking import tracker_of
 from truemoment.learning.training.vocabulary import NO_WORDS, TokenVocabulary
@@ -27,6 +28,9 @@ from truemoment.media.features.base import FeatureStore
 from truemoment.media.features.sentences import SentenceStore
 
 HELD_OUT = "held out"
+NO_TEST = "none"
+"""In place of the names of test splits: nothing is predicted."""
+
 HELD_OUT_SHARE = 0.1
 """Share of the training videos that chooses where a dataset has no validation split."""
 
@@ -44,7 +48,7 @@ class RunSources:
     train_split, select_split
         Split to learn from, and split that chooses the epoch; None for the recipe's.
     tests
-        Splits to predict; none for every test split.
+        Splits to predict; none for every test split whose file is there, and :data:`NO_TEST` for no split.
     force
         Whether a test split may be learned from or choose the epoch. Every result then has a note on it.
     skip_missing
@@ -53,6 +57,10 @@ class RunSources:
         Sources of the vectors of sentences, for a model that compares them.
     fps
         Rows a second of features that state none; None if the rows cover each video evenly.
+    queries
+        Folder or file with the rows of the words of each query; "" for none.
+    start
+        Folder of the run whose weights are learned further; None to start anew.
     """
 
     data: AnnotationSource
@@ -64,6 +72,8 @@ class RunSources:
     skip_missing: bool = False
     sentences: tuple[str, ...] = ()
     fps: float | None = None
+    queries: str = ""
+    start: Path | None = None
 
     def split_names(self) -> list[str]:
         """Return the names of all splits of the dataset, or of the user's own file."""
@@ -78,10 +88,20 @@ class RunSources:
         splits = get_dataset(self.data.dataset or "").splits
         return is_test(split, [name for other in splits if other.name.startswith("test") for name in other.merges])
 
-    def read_tests(self) -> dict[str, Annotations]:
-        """Read the splits to predict, by name."""
-        names = self.tests or [name for name in self.split_names() if name.startswith("test")]
-        return {name: self.data.read(name) for name in names}
+    def read_tests(self) -> tuple[dict[str, Annotations], list[str]]:
+        """Read the splits to predict, by name; return a note on each default one whose file is missing, too."""
+        if NO_TEST in self.tests and len(self.tests) > 1:
+            raise UsageError(f"--test: got {', '.join(self.tests)}, expected names of splits, or {NO_TEST} alone")
+        if self.tests:
+            return {name: self.data.read(name) for name in self.tests if name != NO_TEST}, []
+        tests, notes = dict[str, Annotations](), []
+        for name in self.split_names():
+            if name.startswith("test"):
+                try:
+                    tests[name] = self.data.read(name)
+                except MissingFileError:
+                    notes.append(f"{self.data.dataset}/{name} is not predicted: its file is missing")
+        return tests, notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +134,10 @@ class Run:
         How often each training query is drawn in an epoch; None for once.
     fps
         Rows a second of features that state none.
+    queries
+        Source of the rows of the words of each query; "" for none.
+    start
+        Weights that are learned further; None to start anew.
     vocabulary
         The words that the network knows; :func:`~truemoment.learning.training.performing.perform` collects them.
     """
@@ -134,6 +158,8 @@ class Run:
     texts: SentenceStore | None = None
     weights: Floats | None = None
     fps: float | None = None
+    queries: str = ""
+    start: StartWeights | None = None
     vocabulary: TokenVocabulary = NO_WORDS
 
     def __post_init__(self) -> None:
@@ -188,7 +214,8 @@ class Run:
         train = sources.data.read(sources.train_split) if mixture is None else mixture.annotations
         split, notes = _selection_split(recipe, sources, train.dataset)
         train, val = _train_and_val(train, sources, split, seed)
-        tests = sources.read_tests()
+        tests, missing = sources.read_tests()
+        notes += missing
         shared = _refuse_shared_queries(sources, (train, val), tests)
         uses = _uses_of_tests(sources, split, shared, is_mixed=mixture is not None)
         uses += _refuse_shared_films(mixture, sources, tests)
@@ -219,6 +246,8 @@ class Run:
             notes=tuple(notes),
             text_sources=sources.sentences,
             fps=sources.fps,
+            queries=sources.queries,
+            start=None if sources.start is None else StartWeights.read(sources.start, recipe.model),
             texts=_open_texts(recipe, sources, mixture),
             weights=_weights_of(mixture, train),
         )

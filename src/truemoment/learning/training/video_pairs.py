@@ -12,6 +12,7 @@ import numpy.typing as npt
 from truemoment.base.records import Annotations, Strings
 from truemoment.baselines.targets import cell_ious, moment_shares
 from truemoment.learning.models.base import MapModel, TrainableModel
+from truemoment.learning.models.decoding import on_grid
 from truemoment.learning.models.window_model import WindowModel
 from truemoment.learning.training.answering import pairs_to_answer, score
 from truemoment.learning.training.examples import (
@@ -88,7 +89,7 @@ class WholeVideos:
         val_pairs = pairs_to_answer(run.val.queries, store, run.vocabulary, recipe, model, track=shown)
         watch = Validation(run.val, recipe.select.measure)
         if isinstance(model, WindowModel) and store is not None:
-            sentences = read_sentences(first.sentence.tolist(), run.vocabulary, recipe, model.needs)
+            sentences = read_sentences(first.queries, run.vocabulary, recipe, model.needs)
             windows, log = windows_to_learn(first, store, sentences, recipe, model, track=shown)
             of_query = windows.query
             windows.weights = None if run.weights is None else run.weights[of_query]
@@ -111,7 +112,8 @@ class WholeVideos:
         """Return the figures of a network on the validation split."""
         recipe = self.run.recipe
         scored = score(network, self.val_pairs, recipe.train.batch)
-        return self.watch.of_scores(scored, nms=recipe.decode.nms, top=recipe.decode.top)
+        decode = recipe.decode
+        return self.watch.of_scores(scored, nms=decode.nms, top=decode.top, grid_s=decode.grid_s or None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +166,7 @@ class VideoWindows:
         table: LongVideoTable | None = None
         if run.store is not None:
             table = make_long_video_table(run.store, draws.videos, recipe, lambda videos: track(videos, "features"))
-        sentences = read_sentences(first.sentence.tolist(), run.vocabulary, recipe, network.model.needs)
+        sentences = read_sentences(first.queries, run.vocabulary, recipe, network.model.needs)
         watch = Validation(run.val, recipe.select.measure)
         return cls(run, first, windowing, draws, sentences, table, network, watch, track)
 
@@ -208,4 +210,5 @@ class VideoWindows:
         run = self.run
         method = AllCandidates(run.recipe.model, network, run.vocabulary, run.recipe, run.store)
         videos = in_windows(method, self.windowing, track=self.track)
-        return self.watch.of_predictions(videos.ground(run.val.queries, run.recipe.decode.top))
+        answers = videos.ground(run.val.queries, run.recipe.decode.top)
+        return self.watch.of_predictions(on_grid(answers, run.recipe.decode.grid_s or None))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from truemoment.base.errors import InputError, UsageError
@@ -110,3 +112,28 @@ def normalise(rows: Frames) -> Frames:
     """
     rows = np.asarray(rows, dtype=np.float32)
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(LEAST_NORM)))
+
+
+PUBLISHED_EPSILON = 1e-5
+"""What the code of Moment-DETR and QD-DETR adds to the length of a row (l2_normalize_np_array of both)."""
+
+
+def normalise_each(rows: Frames, widths: Sequence[int]) -> Frames:
+    """Divide the numbers of each source in each row (n, D) by their Euclidean length + 1e-5, as Moment-DETR does.
+
+    Parameters
+    ----------
+    rows : (n, D)
+    widths
+        Numbers of a row that are of each source; their sum is D.
+
+    Examples
+    --------
+    >>> normalise_each(np.array([[3.0, 4.0, 2.0]], dtype=np.float32), (2, 1)).round(5)
+    array([[0.6    , 0.8    , 0.99999]], dtype=float32)
+    """
+    rows = np.asarray(rows, dtype=np.float32)
+    ends = np.cumsum(widths).tolist()
+    parts = (rows[:, end - width : end] for width, end in zip(widths, ends, strict=True))
+    lengths = (np.linalg.norm(part, axis=1, keepdims=True) + np.float32(PUBLISHED_EPSILON) for part in parts)
+    return np.asarray(rows / np.repeat(np.hstack(list(lengths)), widths, axis=1))
