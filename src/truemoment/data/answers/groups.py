@@ -79,3 +79,11 @@ def alternatives(text: str, moments: Sequence[Moment]) -> bool:
         re.fullmatch(r"\W{0,4}(?:or|either|maybe|possibly)\b[\w ]{0,30}", text[a.stop : b.begin].strip(" ,"))
         for a, b in pairwise(moments)
     )
+
+
+def undecided(text: str) -> bool:
+    """Whether a text with several moments leaves open which of them is the answer."""
+    return _UNDECIDED.search(text) is not None
+
+
+_UNDECIDED = re.compile(words.UNDECIDED)

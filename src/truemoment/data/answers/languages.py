@@ -40,11 +40,13 @@ class Language:
     script: tuple[str, str] | None = None
     glued: bool = False
 
-    def is_known_by(self, words: Collection[str], letters: str) -> bool:
-        """Whether some small words, or letters beyond ASCII, are of the language."""
-        if self.script is not None and any(self.script[0] <= letter <= self.script[1] for letter in letters):
-            return True
-        return not frozenset(self.signs.split()).isdisjoint(words)
+    def is_written_in(self, letters: str) -> bool:
+        """Whether some letters beyond ASCII are of the script of the language."""
+        return self.script is not None and any(self.script[0] <= letter <= self.script[1] for letter in letters)
+
+    def n_signs(self, words: Collection[str]) -> int:
+        """Number of the words that only this language has, among some small words."""
+        return len(frozenset(self.signs.split()).intersection(words))
 
     def meanings(self) -> list[tuple[str, str]]:
         """Return (pattern, meaning) of each word."""
@@ -95,6 +97,10 @@ CHINESE = Language(
     does_not_occur: 没有 沒有 未出现 不存在 未发生 没出现 不出现 找不到
     i_am_sorry: 无法 抱歉 不能观看 無法
     approximately: 大约 大約 约 左右 大概
+    lasts: 持续了?(?![到至]) 持續了?(?![到至]) 历时 长达
+    not: 不是 并非 不在
+    opening_hours: 营业时间 開放時間 开放时间
+    every: 每隔?(?=\s?\d)
     """,
     glued=True,
     script=("\u4e00", "\u9fff"),
@@ -119,6 +125,9 @@ JAPANESE = Language(
     does_not_occur: 起きません 見当たりません
     i_am_sorry: 申し訳 できません
     approximately: 約 およそ 頃
+    long: (?:ほど)?(?:続き|続く|継続)
+    long: (?:ほど)?(?:煮|焼|待)
+    is_not_it: ではなく
     """,
     glued=True,
     script=("\u3040", "\u30ff"),
@@ -143,12 +152,15 @@ KOREAN = Language(
     i_cannot_watch: 수_없습니다
     i_am_sorry: 죄송
     approximately: 약(?=\s?\d)
+    long: (?:_?동안)?_?(?:지속|이어|계속)
+    is_not_it: [이가]?_?아니라 [이가]?_?아닙니다
     """,
     glued=True,
     script=("\uac00", "\ud7a3"),
 )
 SPANISH = Language(
-    "segundo segundos desde hasta entre comienza empieza inicio ocurre aparece ningún ningun siento puedo",
+    """segundo segundos desde hasta entre comienza empieza inicio ocurre aparece ningún ningun siento puedo el los
+    una está es durante respuesta dura escena evento""",
     r"""
     frame: fotogramas? cuadros? quadros?
     second: segundo
@@ -173,10 +185,17 @@ SPANISH = Language(
     does_not_occur: no_(?:se_)?(?:aparece|ocurre|sucede|ve|muestra|hay|existe|produce) ning[uú]na? ning[uú]n_momento
     i_cannot_watch: no_puedo
     i_am_sorry: lo_siento
+    lasts: duran? durando
+    lasts_until: dura(?=_hasta)
+    not: no(?:_(?:es|est[aá]|va|ocurre|sucede))?(?=_(?:de|desde|entre|del)_)
+    counts: cuentan? contando
+    every: cada
+    after_the: despu[eé]s_del?
+    before_the: antes_del?
     """,
 )
 PORTUGUESE = Language(
-    "segundo segundos entre começa início até não",
+    "segundo segundos entre começa início até não uma os cena vídeo evento dura consigo",
     SPANISH.units,
     r"""
     from_the_beginning_to: d(?:esd)?[eo]_(?:o_)?in[ií]cio_at[eé](?:_aos?)?
@@ -190,15 +209,22 @@ PORTUGUESE = Language(
     end: termina acaba fim terminando
     answer: resposta
     the: os as
-    second: (?<=\d)[ºª]_segundo
+    th: (?<=\d)[ºª°]
     to: (?<=\d)[ºª]_ao@
     approximately: aproximadamente cerca_de
     does_not_occur: n[aã]o_(?:se_)?(?:aparece|ocorre|acontece|h[aá]|existe|est[aá]|mostra) nenhuma?
     i_am_sorry: desculpe sinto_muito
+    lasts: duram? durando
+    not: n[aã]o(?:_(?:[eé]|est[aá]|vai|ocorre))?(?=_(?:de|do|entre|dos)_)
+    counts: contam? contando
+    every: cada
+    after_the: depois_d[eoa] ap[oó]s_[oa]
+    before_the: antes_d[eoa]
+    i_cannot_watch: n[aã]o_(?:consigo|posso|sou_capaz)
     """,
 )
 FRENCH = Language(
-    "seconde secondes entre début à apparaît vidéo aucun aucune",
+    "seconde secondes entre début à apparaît vidéo aucun aucune scène dure pas les une est événement jusqu",
     r"""
     frame: trames? images?
     second: seconde
@@ -217,14 +243,23 @@ FRENCH = Language(
     start: commence d[eé]bute d[eé]but
     end: se_termine termine finit fin
     answer: r[eé]ponse
-    the: le la les (?<=\d)(?:e|[eè]me)
+    the: le la les
+    th: (?<=\d)(?:e|er|re|nde|i?[eè]me)
     approximately: environ
     does_not_occur: n'appara[iî]t_pas n'a_pas_lieu n'est_pas ne_se_produit_pas n'y_a_pas aucune? n'existe_pas
     i_am_sorry: d[eé]sol[eé]
+    lasts: dur(?:e|ent|ant|era)
+    not: pas(?=_(?:de|entre|du|à)_)
+    counts: compten?t?
+    every: tou(?:te)?s_les
+    after_the: apr[eè]s_l[ea]
+    before_the: avant_l[ea]
+    i_cannot_watch: ne_(?:peux|suis)_pas
     """,
 )
 GERMAN = Language(
-    "sekunde sekunden bis zwischen beginnt ende ereignis kein keine",
+    """sekunde sekunden bis zwischen beginnt ende ereignis kein keine der das und ist oder nicht ich szene dauert
+    sehen eine wird""",
     r"""
     frame: bild(?:er)? einzelbild(?:er)?
     second: sekunde
@@ -247,10 +282,18 @@ GERMAN = Language(
     approximately: etwa ungef[aä]hr circa
     does_not_occur: nicht_(?:vor|zu_sehen|statt|gezeigt|enthalten|sichtbar) kein(?:e[nmrs]?)?
     i_am_sorry: tut_mir_leid entschuldigung
+    lasts: dauern?t? dauernd
+    not: nicht
+    counts: z[aä]hlen?t?
+    every: alle
+    after_the: nach_de[mrn]
+    before_the: vor_de[mrn]
+    i_cannot_watch: kann_(?:ich_)?(?:leider_)?(?:das_|dieses_|die_)?(?:keine|nicht|video_nicht|videos_nicht)
+    the: dem
     """,
 )
 ITALIAN = Language(
-    "secondo secondi inizia fino finisce nessun nessuna",
+    "secondo secondi inizia fino finisce nessun nessuna scena dura uomo il della è sono evento persone dal",
     r"""
     frame: fotogramm[ai]
     second: secondo
@@ -274,6 +317,13 @@ ITALIAN = Language(
     approximately: circa
     does_not_occur: non_(?:si_)?(?:verifica|appare|compare|accade|vede|c'è|esiste) nessun[oa]?
     i_am_sorry: mi_dispiace
+    lasts: dura durano durando
+    not: non(?:_(?:è|va|da))?(?=_(?:da|dal|tra|fra)_)
+    counts: conta contano
+    every: ogni
+    after_the: dopo_(?:il|la|lo)
+    before_the: prima_(?:del|della|dello)
+    i_cannot_watch: non_(?:posso|riesco)
     """,
 )
 RUSSIAN = Language(
@@ -299,6 +349,12 @@ RUSSIAN = Language(
     approximately: примерно около
     does_not_occur: нет не_(?:происходит|показан[аоы]?|появляется|встречается|видно|существует)
     i_am_sorry: извините к_сожалению
+    lasts: длится длятся продолжается
+    not: не(?=_(?:с|от|между)_)
+    counts: считает считают
+    every: кажды[ей]
+    after_the: после
+    i_cannot_watch: не_(?:могу|способ[а-я]+)
     """,
     script=("\u0400", "\u04ff"),
 )
@@ -326,6 +382,8 @@ ARABIC = Language(
     approximately: حوالي تقريبا
     does_not_occur: لا_(?:يظهر|يحدث|يوجد|توجد|تظهر) غير_موجود ليس
     i_am_sorry: عذرا آسف
+    lasts: يستمر تستمر يدوم
+    i_cannot_watch: لا_(?:يمكنني|أستطيع) لست_قادرا
     """,
     script=("\u0600", "\u06ff"),
 )
@@ -349,11 +407,12 @@ HINDI = Language(
     approximately: लगभग करीब
     does_not_occur: नहीं
     i_am_sorry: क्षमा माफ़
+    i_cannot_watch: नहीं_(?:देख_सकता|देख_सकती|कर_सकता)
     """,
     script=("\u0904", "\u0939"),
 )
 VIETNAMESE = Language(
-    "giây giay phút phut không khong kết đến",
+    "giây giay phút phut không khong kết đến từ người cảnh",
     r"""
     frame: khung_hình
     seconds: gi[aâ]y(?:_thứ)?
@@ -376,10 +435,14 @@ VIETNAMESE = Language(
     approximately: khoảng
     does_not_occur: không_(?:có|xảy_ra|xuất_hiện|thấy|tồn_tại)
     i_am_sorry: xin_lỗi
+    lasts: kéo_dài
+    not: không_phải
+    i_cannot_watch: không_thể
+    every: mỗi
     """,
 )
 DUTCH = Language(
-    "seconden tussen tot",
+    "seconden tussen tot seconde het een niet wordt deze geen duurt zijn",
     r"""
     seconds: seconden sec
     second: seconde
@@ -393,10 +456,18 @@ DUTCH = Language(
     start: begint begin
     end: eindigt einde
     the: de het
+    lasts: duurt duren
+    not: niet
+    or: of(?=_\d)
+    counts: telt
+    every: elke
+    th: (?<=\d)(?:e|de|ste)
+    does_not_occur: niet_(?:voor|te_zien|zichtbaar|getoond) geen
+    i_cannot_watch: kan_(?:deze_|de_)?(?:geen|niet|video_niet)
     """,
 )
 INDONESIAN = Language(
-    "detik menit",
+    "detik menit tidak yang adegan dari hingga kejadian peristiwa sampai orang",
     r"""
     seconds: detik(?:_ke-?)?
     minutes: menit(?:_ke-?)?
@@ -411,13 +482,24 @@ INDONESIAN = Language(
     end: berakhir selesai
     does_not_occur: tidak_(?:ada|terjadi|terlihat|muncul)
     i_am_sorry: maaf
+    or: atau
+    lasts: berlangsung_selama selama
+    not: bukan
+    to: sampai_dengan
+    does_not_occur: tidak_(?:terdapat|ditemukan|ditampilkan|memuat|menunjukkan|menampilkan)
+    i_cannot_watch: tidak_(?:dapat|bisa)
+    every: setiap tiap
+    approximately: sekitar kira-kira
     """,
 )
 POLISH = Language(
-    "sekund sekundy sekundę sekunda sekundzie między",
+    """sekund sekundy sekundę sekunda sekundzie między nie się scena sceny filmie nagraniu sekundą sekundach
+    sekundami trwa zdarzenie osób""",
     r"""
     seconds: sekund[yęa]? sekundzie
     minutes: minut[yęa]?
+    seconds: (?<=\d)\._sekund(?:[yęaą]|zie|ach|ami)? sekund(?:ą|ach|ami)
+    hours: godzin[yaę]?
     """,
     r"""
     from: od
@@ -427,10 +509,17 @@ POLISH = Language(
     start: początek zaczyna
     end: koniec kończy
     does_not_occur: nie_(?:ma|występuje|pojawia)
+    or: lub albo
+    lasts: trwa trwają
+    not: nie(?=_(?:od|między))
+    does_not_occur: nie_(?:widać|zawiera|pokazano|znajduje|dzieje)
+    i_cannot_watch: nie_mog[eę]
+    approximately: około
     """,
 )
 TURKISH = Language(
-    "saniye saniyeden saniyeye saniyesinden saniyesine dakika",
+    """saniye saniyeden saniyeye saniyesinden saniyesine dakika saniyede saniyeler saniyeleri saniyelerde saniyesi
+    arasında kadar değil yok videoda sahne olay bir ile""",
     r"""
     seconds_to: (?:\._)?saniye(?:den|sinden)
     seconds: (?:\._)?saniye(?:ye|ler|sine|de|sinde)?
@@ -441,6 +530,17 @@ TURKISH = Language(
     start: başlangıç(?=:)
     end: bitiş(?=:)
     does_not_occur: yok görünmüyor
+    to: il[ea](?=_\d[^\n]{0,24}arasında)
+    to: ila
+    or: veya ya_da
+    start: başlangıç(?:_zamanı)?(?=:)
+    end: bitiş(?:_zamanı)?(?=:)
+    is_not_it: değil
+    long: (?:boyunca_)?sür(?:üyor|er|mektedir|dü)
+    to: '?(?:den|dan|ten|tan)(?=_\d)
+    does_not_occur: bulunmuyor bulunmamaktadır yer_almıyor gerçekleşmiyor geçmiyor görülmüyor yoktur bulunamadı
+    i_cannot_watch: izleyemiyorum izleyemem göremiyorum erişemiyorum
+    approximately: yaklaşık
     """,
 )
 LANGUAGES = (

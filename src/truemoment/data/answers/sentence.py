@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from truemoment.base.records import MAX_TIME_S
 from truemoment.data.answers import words
 from truemoment.data.answers.asides import sort_out
+from truemoment.data.answers.contexts import NEAR, context_of
 from truemoment.data.answers.denials import denies, silence
-from truemoment.data.answers.groups import alternatives, group
+from truemoment.data.answers.groups import alternatives, group, undecided
 from truemoment.data.answers.moments import Moment, find_moments, label_of, whole_video
 from truemoment.data.answers.part import Extract, parts
 from truemoment.data.answers.reading import ParsedAnswer, Reading
@@ -100,7 +101,7 @@ def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_gro
     span = _span(part, moments)
     read = [_ordered(moment, reading) for moment in moments]
     fault = next((why for moment in moments if (why := _fault(moment, reading))), "")
-    if not fault and alternatives(part.text, moments):
+    if not fault and (alternatives(part.text, moments) or (max(n_groups, len(moments)) > 1 and undecided(part.text))):
         fault = "one moment or another"
     if not fault and (_OPTION_LETTER.search(part.text, moments[-1].stop) or _OPTIONS.search(part.text)):
         fault = "a letter of an option"
@@ -151,7 +152,7 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
     candidates = [
         time
         for low, time, label in zip(ends, times, labels, strict=False)
-        if time.unit == "s" and label != "length" and not _is_length_of_video(part.text, low, time)
+        if time.unit == "s" and label != "length" and not _is_aside(part.text, low, time)
     ]
     if not candidates:
         return _of_halves(part, times, reading)
@@ -182,10 +183,12 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
     return ParsedAnswer("parsed", ((start_s, end_s),), span, "a start" if math.isinf(end_s) else "two times")
 
 
-def _is_length_of_video(text: str, low: int, time: Time) -> bool:
-    """Whether a time is the length of the video: "in the 0:30 video", "out of 30 s"."""
-    before = text[max(low, time.begin - 40) : time.begin]
-    return bool(_STATES_LENGTH.search(before) or _IS_THE_LENGTH.match(text, time.end))
+def _is_aside(text: str, low: int, time: Time) -> bool:
+    """Whether a time is no answer: the length of the video ("in the 0:30 video", "out of 30 s"), an example."""
+    before = text[max(low, time.begin - NEAR) : time.begin]
+    if _STATES_LENGTH.search(before[-40:]) or _IS_THE_LENGTH.match(text, time.end):
+        return True
+    return bool(context_of(before, text[time.begin : time.end], text[time.end : time.end + NEAR], is_range=False))
 
 
 def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:

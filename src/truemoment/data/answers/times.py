@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from truemoment.data.answers.words import ONES, SPELLED, TENS
+from truemoment.data.answers.words import ONES, ORDINALS, SPELLED, TENS, VIDEO
 
 Unit = Literal["", "s", "%", "frame"]
 """Bare; seconds, minutes, hours or a clock (all as seconds); per cent; frames."""
@@ -31,7 +31,7 @@ class Time(NamedTuple):
     spelled: bool = False
 
 
-_WORDS = re.compile(rf"{SPELLED}(?=[ -])")
+_WORDS = re.compile(rf"{SPELLED}(?![a-z])")
 _DIGIT_RUN = re.compile(r"[0-9][0-9]*")
 _CLOCK = re.compile(
     r"(?:(?P<h>\d{1,2}):)?(?P<m>\d{1,3}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9})|:(?P<ms>\d{3}))?(?!:?\d)", re.ASCII
@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"(?:\.\d+|\d+(?:\.\d+)?)(?:e[+-]?\d{1,2}(?![a-z0-9]))?", r
 _GLUED_BEFORE = re.compile(r"[a-z0-9.#$/]|(?<=[a-z0-9])_")
 _COMPOUND_BEFORE = re.compile(r"(?:\d(?:[hm]|hr|min)|\d ?(?:s|sec|seconds)? ?to)\Z")
 _LETTERS = re.compile(r"[a-z]+")
-_NAMES = frozenset([*ONES, *TENS, "half"])
+_NAMES = frozenset([*ONES, *TENS, *ORDINALS, "half"])
 _UNIT = re.compile(
     r"""
     (?:\s{0,4}-?\ ?(?:
@@ -64,7 +64,19 @@ _BEFORE = re.compile(
     r"\b(?:(?P<s>sec(?:ond)?s?)|(?P<min>minutes?)"
     r"|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?\Z"
 )
+_SECOND_BEFORE = re.compile(
+    r"\b(?:from|at|to|until|till|through|and|between|around|about|by|near|-) second \Z"
+)
+"""Before a number in words: "from second seven", but not "the second two minutes"."""
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "second": 1.0, "minute": 60.0}
+RELATIVE = "relative to another time"
+_RELATIVE = re.compile(
+    r"\s(?:later|earlier|ago|afterwards?)\b|\sfrom the (?:very )?end\b"
+    r"|\s(?:before|after|prior to) (?:the|his|her|their|its|an?|he|she|it|they) "
+    rf"(?!(?:(?:very )?(?:start|beginning)|{VIDEO} (?:starts|begins))\b)"
+)
+"""Behind a number of seconds that count from something in the video."""
+_OF_A_DAY = re.compile(r"\s?[ap]\.?m\b")
 FARTHEST_JOINED = 10
 """Characters between two numbers from which on they are never one time."""
 _COMMA_PAIR = re.compile(r"\d+,\d{1,2} ?- ?\d+,\d{1,2}\s*[\])]")
@@ -170,6 +182,8 @@ def _clock(match: re.Match[str]) -> Time:
     hours, minutes, seconds = int(match["h"] or 0), int(match["m"]), int(match["s"])
     value = 3600.0 * hours + 60.0 * minutes + float(f"{seconds}.{match['f'] or match['ms'] or 0}")
     fault = "" if seconds < 60 and (minutes < 60 or not match["h"]) else "60 or more seconds in a minute"
+    if not fault and _OF_A_DAY.match(match.string, match.end()):
+        fault = "a time of day"
     unit = _UNIT.match(match.string, match.end())
     end = unit.end() if unit and (unit["s"] or unit["min"] or unit["h"]) else match.end()
     return Time(match.start(), end, value, "s", 1.0, fault)
@@ -184,7 +198,9 @@ def _with_unit(begin: int, end: int, value: float, text: str, *, spelled: str = 
         return None
     kind = unit["nth"] or unit["later"] or unit.lastgroup or ""
     if kind in _SECONDS:
-        return Time(begin, unit.end(), in_seconds(value, _SECONDS[kind]), "s", _SECONDS[kind])
+        relative = not unit["ordinal"] and _RELATIVE.match(text, unit.end()) is not None
+        fault = RELATIVE if relative else ""
+        return Time(begin, unit.end(), in_seconds(value, _SECONDS[kind]), "s", _SECONDS[kind], fault)
     return Time(begin, unit.end(), value, "%" if kind == "percent" else "frame")
 
 
@@ -198,7 +214,7 @@ def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Ti
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)
-    has_unit = not spelled and any_of(("sec", "frame", "minut"), text[low:begin])
+    has_unit = (not spelled or _SECOND_BEFORE.search(text, low, begin)) and any_of(("sec", "frame", "minut"), text[low:begin])
     before = _BEFORE.search(text, low, begin) if has_unit else None
     if before is not None and before["frame"]:
         return Time(begin, end, value, "frame")
@@ -214,7 +230,8 @@ def _value_of(spelled: str) -> float:
     if spelled in ("a", "an"):
         return 1.0
     tens, _, ones = spelled.replace("-", " ").partition(" ")
-    return float(TENS.get(tens, 0) + ONES.get(ones or tens, 0))
+    values = ONES | ORDINALS
+    return float(TENS.get(tens, 0) + values.get(ones or tens, 0))
 
 
 def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str) -> Time | None:
