@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from truemoment.data.answers import words
-from truemoment.data.answers.contexts import NEAR, NO_MOMENT, context_of
+from truemoment.data.answers.contexts import NEAR, NO_MOMENT, NOT_PLACED, context_of
 from truemoment.data.answers.moments import Moment
 from truemoment.data.answers.times import in_seconds
 
@@ -47,8 +47,10 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
         before = text[max(used_to, moment.begin - NEAR) : moment.begin]
         behind = text[moment.stop : moment.stop + NEAR]
         used_to = moment.stop
-        why = context_of(before, text[moment.begin : moment.stop], behind, is_range=moment.how == "a range")
-        if not why:
+        why = context_of(before, text[moment.begin : moment.stop], behind, is_range=moment.how == "a range", is_bare=not moment.unit)
+        if why == NOT_PLACED:  # what it is remains open, so that an answer of it is ambiguous
+            groups.moments.append(moment._replace(fault=moment.fault or why))
+        elif not why:
             groups.moments.append(_in_named_unit(text, moment, before))
         elif why != NO_MOMENT:
             groups.asides.append(moment._replace(fault=moment.fault or why))

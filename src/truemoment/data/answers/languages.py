@@ -101,6 +101,7 @@ CHINESE = Language(
     not: 不是 并非 不在
     opening_hours: 营业时间 開放時間 开放时间
     every: 每隔?(?=\s?\d)
+    score: 比分 得分 价格 温度
     """,
     glued=True,
     script=("\u4e00", "\u9fff"),
@@ -128,6 +129,7 @@ JAPANESE = Language(
     long: (?:ほど)?(?:続き|続く|継続)
     long: (?:ほど)?(?:煮|焼|待)
     is_not_it: ではなく
+    score: スコア 得点 点数 価格 温度
     """,
     glued=True,
     script=("\u3040", "\u30ff"),
@@ -145,15 +147,16 @@ KOREAN = Language(
     from_the_beginning_to: (?:처음|시작)부터@
     to_the_end: (?:부터|에서)?_?(?:영상)?_?끝까지
     or: 또는
-    start: (?<!초에)(?<!초에_)(?<!에서)(?<!에서_)시작(?=[^\d\n]{0,8}(?::|은|는|\d)) 시작(?=:)
+    start: (?<!초에)(?<!초에_)(?<![경쯤]에)(?<![경쯤]에_)(?<!에서)(?<!에서_)시작(?=[^\d\n]{0,8}(?::|은|는|\d)) 시작(?=:)
     end: 종료(?=[^\d\n]{0,8}(?::|은|는|\d))
     answer: 정답은? 답변
     does_not_occur: 않습니다 않는다 없습니다 없음 않음
     i_cannot_watch: 수_없습니다
     i_am_sorry: 죄송
-    approximately: 약(?=\s?\d)
+    approximately: 약(?=\s?\d) (?<=초)(?:경|쯤)
     long: (?:_?동안)?_?(?:지속|이어|계속)
     is_not_it: [이가]?_?아니라 [이가]?_?아닙니다
+    score: 점수 스코어 가격 온도
     """,
     glued=True,
     script=("\uac00", "\ud7a3"),
@@ -192,6 +195,8 @@ SPANISH = Language(
     every: cada
     after_the: despu[eé]s_del?
     before_the: antes_del?
+    score: marcador puntuaci[oó]n resultado precio temperatura
+    does_not_occur: no_est[aá]_presente
     """,
 )
 PORTUGUESE = Language(
@@ -221,6 +226,7 @@ PORTUGUESE = Language(
     after_the: depois_d[eoa] ap[oó]s_[oa]
     before_the: antes_d[eoa]
     i_cannot_watch: n[aã]o_(?:consigo|posso|sou_capaz)
+    score: placar pontua[cç][aã]o resultado pre[cç]o temperatura
     """,
 )
 FRENCH = Language(
@@ -255,6 +261,7 @@ FRENCH = Language(
     after_the: apr[eè]s_l[ea]
     before_the: avant_l[ea]
     i_cannot_watch: ne_(?:peux|suis)_pas
+    score: score prix temp[eé]rature
     """,
 )
 GERMAN = Language(
@@ -284,12 +291,13 @@ GERMAN = Language(
     i_am_sorry: tut_mir_leid entschuldigung
     lasts: dauern?t? dauernd
     not: nicht
-    counts: z[aä]hlen?t?
+    counts: z[aä]hl(?:e?n|t)
     every: alle
     after_the: nach_de[mrn]
     before_the: vor_de[mrn]
     i_cannot_watch: kann_(?:ich_)?(?:leider_)?(?:das_|dieses_|die_)?(?:keine|nicht|video_nicht|videos_nicht)
     the: dem
+    score: spielstand punktestand preis temperatur
     """,
 )
 ITALIAN = Language(
@@ -324,6 +332,8 @@ ITALIAN = Language(
     after_the: dopo_(?:il|la|lo)
     before_the: prima_(?:del|della|dello)
     i_cannot_watch: non_(?:posso|riesco)
+    score: punteggio risultato prezzo temperatura
+    does_not_occur: non_(?:è|viene|sono)_(?:presente|presenti|visibile|mostrat[oa]|rappresentat[oa])
     """,
 )
 RUSSIAN = Language(
@@ -355,6 +365,7 @@ RUSSIAN = Language(
     every: кажды[ей]
     after_the: после
     i_cannot_watch: не_(?:могу|способ[а-я]+)
+    score: сч[её]т цена температура
     """,
     script=("\u0400", "\u04ff"),
 )
@@ -384,6 +395,7 @@ ARABIC = Language(
     i_am_sorry: عذرا آسف
     lasts: يستمر تستمر يدوم
     i_cannot_watch: لا_(?:يمكنني|أستطيع) لست_قادرا
+    score: النتيجة السعر
     """,
     script=("\u0600", "\u06ff"),
 )
@@ -405,9 +417,11 @@ HINDI = Language(
     end: (?:समाप्त|समाप्ति|अंत|खत्म)(?=[^\d\n]{0,8}:)
     answer: उत्तर
     approximately: लगभग करीब
+    : (?<=\d)_?(?:वें|वीं|वां)(?=_(?:से|और))
     does_not_occur: नहीं
     i_am_sorry: क्षमा माफ़
     i_cannot_watch: नहीं_(?:देख_सकता|देख_सकती|कर_सकता)
+    score: स्कोर कीमत
     """,
     script=("\u0904", "\u0939"),
 )
@@ -439,6 +453,7 @@ VIETNAMESE = Language(
     not: không_phải
     i_cannot_watch: không_thể
     every: mỗi
+    score: tỷ_số tỉ_số giá
     """,
 )
 DUTCH = Language(
@@ -464,6 +479,7 @@ DUTCH = Language(
     th: (?<=\d)(?:e|de|ste)
     does_not_occur: niet_(?:voor|te_zien|zichtbaar|getoond) geen
     i_cannot_watch: kan_(?:deze_|de_)?(?:geen|niet|video_niet)
+    score: stand prijs temperatuur
     """,
 )
 INDONESIAN = Language(
@@ -485,11 +501,12 @@ INDONESIAN = Language(
     or: atau
     lasts: berlangsung_selama selama
     not: bukan
-    to: sampai_dengan
+    to: sampai_dengan ke(?=_detik) ke(?=_\d)
     does_not_occur: tidak_(?:terdapat|ditemukan|ditampilkan|memuat|menunjukkan|menampilkan)
     i_cannot_watch: tidak_(?:dapat|bisa)
     every: setiap tiap
     approximately: sekitar kira-kira
+    score: skor harga suhu
     """,
 )
 POLISH = Language(
@@ -515,15 +532,18 @@ POLISH = Language(
     does_not_occur: nie_(?:widać|zawiera|pokazano|znajduje|dzieje)
     i_cannot_watch: nie_mog[eę]
     approximately: około
+    score: wynik cena temperatura
     """,
 )
 TURKISH = Language(
     """saniye saniyeden saniyeye saniyesinden saniyesine dakika saniyede saniyeler saniyeleri saniyelerde saniyesi
-    arasında kadar değil yok videoda sahne olay bir ile""",
+    arasında kadar değil yok videoda sahne olay bir ile sn bitiş başlangıç arası""",
     r"""
     seconds_to: (?:\._)?saniye(?:den|sinden)
     seconds: (?:\._)?saniye(?:ye|ler|sine|de|sinde)?
-    minutes: dakika
+    seconds: (?<=\d)_?sn
+    minutes: dakika (?<=\d)_?dk
+    interval: arasında arası
     """,
     r"""
     and: ve
@@ -541,6 +561,7 @@ TURKISH = Language(
     does_not_occur: bulunmuyor bulunmamaktadır yer_almıyor gerçekleşmiyor geçmiyor görülmüyor yoktur bulunamadı
     i_cannot_watch: izleyemiyorum izleyemem göremiyorum erişemiyorum
     approximately: yaklaşık
+    score: skor fiyat sıcaklık
     """,
 )
 LANGUAGES = (

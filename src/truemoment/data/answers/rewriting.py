@@ -110,10 +110,12 @@ def rewritten(answer: str) -> Rewritten:
         )
     if any_of(("over", "finished", "done", "gone", "out of"), text.text):
         text = text.replaced(_OVER, lambda _: "ends ")
+    if " and a half" in text.text:
+        text = text.replaced(_MINUTE_AND_A_HALF, lambda unit: f"{unit['one'] or ''}{unit['unit']} 30 seconds")
     if any_of(("~~", "frame", "pt"), text.text):
         text = text.replaced(_ASIDE, _blank)
     if "start" in text.text and "\n" in text.text:
-        text = text.replaced(_TABLE, lambda row: f"start: {row['start']} end: {row['end']}")
+        text = text.replaced(_TABLE, _rows)
     known = _languages(text.text)
     if known:
         text = text.replaced(_NUMERAL, lambda numeral: f"{_value(numeral[0]):g}")
@@ -146,17 +148,29 @@ _KEY = re.compile(
 _TIME_TOKENS = re.compile(r"<t?\d{1,4}>(?:\s?<t?\d{1,4}>)?")
 """One or two times of a model with tokens of its own, such as LITA: numbers of equal parts of the video."""
 _OVER = re.compile(r"\b(?:is|are|'s) (?:over|finished|done|gone|out of (?:view|frame|sight)) (?=(?:by|at|around|about|after) )")
+_MINUTE_AND_A_HALF = re.compile(r"(?P<one>\b(?:an?|one|1) )(?P<unit>minute) and a half\b")
 _DIGIT_RUN = re.compile(r"\d+")
 _ASIDE = re.compile(
     r"~~[^~\n]{1,200}~~|(?<=[s\d\]]) ?\((?:at |in )?frames? #?\d+(?: ?(?:-|to|and) ?#?\d+)?\)"
-    r"|(?<=[\"' ])pt(?=\d+(?:\.\d+)?[hms])"
+    r"|\bframes? ?#?\d+ ?\((?=(?:\d+(?:\.\d+)? ?s(?:ec|econds)?|\d+:[\d.:]+)\))|(?<=[\"' ])pt(?=\d+(?:\.\d+)?[hms])"
 )
 """Text that is struck out, numbers of frames behind times, and the letters before a duration of ISO 8601."""
-_TABLE = re.compile(
-    r"\bstart[a-z_ ()]{0,10}[,|;\t] ?end[a-z_ ()]{0,10}\|?\n(?:[|:\- ]+\n)?"
-    r"\|?(?P<start>[^\n,|;\t]{1,20})[,|;\t](?P<end>[^\n,|;\t]{1,20})\|?\s*\Z"
-)
-"""A table of one row with a start and an end."""
+_TABLE = re.compile(r"(?<![^\n])(?P<head>[^\n]*\bstart[^\n]*\bend[^\n]*)\n(?:[|:\- ]+\n)?(?P<rows>(?:[^\n]*[,|;\t][^\n]*(?:\n|\Z))+)")
+"""A table with columns for a start and an end, in Markdown or with commas, semicolons or tabs."""
+
+
+def _rows(table: re.Match[str]) -> str:
+    """Return the rows of a table as "start: 1 end: 2" each; the table itself if its columns are not clear."""
+    sign = next((sign for sign in "|\t;," if sign in table["head"]), "")
+    head, *rows = (
+        [cell.strip() for cell in line.strip().strip("|").split(sign)] if sign else []
+        for line in (table["head"], *table["rows"].splitlines())
+    )
+    columns = [[at for at, cell in enumerate(head) if re.match(rf"{name}(?:s|ed)?\b", cell)] for name in ("start", "end")]
+    if [len(column) for column in columns] != [1, 1] or any(len(row) != len(head) for row in rows):
+        return table[0]
+    (start,), (end,) = columns
+    return "\n".join(f"start: {row[start]} end: {row[end]}" for row in rows)
 
 
 def _blank(match: re.Match[str]) -> str:

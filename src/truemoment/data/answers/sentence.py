@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from truemoment.base.records import MAX_TIME_S
 from truemoment.data.answers import words
 from truemoment.data.answers.asides import sort_out
-from truemoment.data.answers.contexts import NEAR, context_of
+from truemoment.data.answers.contexts import LOOKED_AT, NEAR, context_of
 from truemoment.data.answers.denials import denies, silence
 from truemoment.data.answers.groups import alternatives, group, undecided
 from truemoment.data.answers.moments import Moment, find_moments, label_of, whole_video
@@ -60,17 +60,36 @@ def _read(part: Extract, reading: Reading) -> ParsedAnswer:
     if complete:
         return _of_moments(part, complete, reading)
     silent, _ = silence(part.text)
-    if aside and not moments and silent != "refused":
+    looked_at = bool(aside) and all(moment.fault == LOOKED_AT for moment in aside)
+    if aside and not moments and silent != "refused" and not (silent and looked_at):
         return ParsedAnswer("ambiguous", (), _span(part, aside[-1:]), aside[-1].fault)
+    if (joined := _joined_halves(part, moments, times)) is not None:
+        return _judged(part, [joined], reading, n_groups=1)
     if moments and not (silent and all(moment.unit == "frame" for moment in moments)):  # "... from the 8 frames given"
         why = "a start without an end" if math.isinf(moments[-1].end) else "an end without a start"
         return ParsedAnswer("ambiguous", (), _span(part, moments[-1:]), why)
     return _of_silence(part, times, reading) if silent else _of_loose(part, times, reading)
 
 
+def _joined_halves(part: Extract, moments: Sequence[Moment], times: Sequence[Time]) -> Moment | None:
+    """Return the moment of a lone start and a lone end, or of an end and the only time before it; None if there is none."""
+    if not moments or moments[-1].how != "an end":
+        return None
+    end = moments[-1]
+    if len(moments) == 1:
+        others = [time for time in times if time.unit == "s" and time.begin != end.begin]
+        if len(others) == 1 and not others[0].fault and others[0].end <= end.begin and others[0].value < end.end:
+            if not _is_aside(part.text, 0, others[0]):
+                return end._replace(begin=others[0].begin, start=others[0].value, how="two times")
+    elif len(moments) == 2 and moments[0].how == "a start" and moments[0].start < end.end:
+        return end._replace(begin=moments[0].begin, start=moments[0].start, how="a start and an end", fault=moments[0].fault)
+    return None
+
+
 def _of_moments(part: Extract, moments: Sequence[Moment], reading: Reading) -> ParsedAnswer:
     """Choose among the moments of a part, and judge them."""
-    groups = group(part.text, moments)
+    stated = [moment for moment in moments if moment.how != "the start to an end"]
+    groups = group(part.text, stated or moments)
     if reading.which == "all":
         selected = [moment for of_group in groups for moment in of_group]
     else:
@@ -103,7 +122,9 @@ def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_gro
     fault = next((why for moment in moments if (why := _fault(moment, reading))), "")
     if not fault and (alternatives(part.text, moments) or (max(n_groups, len(moments)) > 1 and undecided(part.text))):
         fault = "one moment or another"
-    if not fault and (_OPTION_LETTER.search(part.text, moments[-1].stop) or _OPTIONS.search(part.text)):
+    if not fault and (_OPTION_LETTER.search(part.text, moments[-1].stop) or _OPTIONS.search(part.text) or (
+        moments[-1].how == "the whole video" and _OPTION_BEFORE.search(part.text)
+    )):
         fault = "a letter of an option"
     if not fault and _CORRECTED.search(part.text, moments[-1].stop):
         fault = "a moment that is corrected"
@@ -171,6 +192,8 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
         why = "two times, each may be a moment"
     elif not why and _OR.search(part.text, candidates[0].end, candidates[1].begin):
         why = "one time or another"
+    elif not why and undecided(part.text):
+        why = "one time or another"
     elif not why and not start_s < end_s:
         why = "two times that do not rise"
     elif not why and reading.on.kind != "seconds":
@@ -186,6 +209,8 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
 def _is_aside(text: str, low: int, time: Time) -> bool:
     """Whether a time is no answer: the length of the video ("in the 0:30 video", "out of 30 s"), an example."""
     before = text[max(low, time.begin - NEAR) : time.begin]
+    if _NO_PLACE.search(before):
+        return True
     if _STATES_LENGTH.search(before[-40:]) or _IS_THE_LENGTH.match(text, time.end):
         return True
     return bool(context_of(before, text[time.begin : time.end], text[time.end : time.end + NEAR], is_range=False))
@@ -211,6 +236,8 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
 
 
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
+_NO_PLACE = re.compile(r"\b(?:of|for|are|were|(?<!earlier )(?<!later )than|next|last|within) (?:about |around )?\Z")
+_OPTION_BEFORE = re.compile(r"(?:\A|\n)\W{0,2}[a-h][).:]")
 _OPTIONS = re.compile(r"(?:\A|\n)[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\n[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\s*\Z")
 _CORRECTED = re.compile(r"\b(?:correction|no wait|wait,|scratch that)\b[^\n]*\d")
 _OR = re.compile(r"\bor\b(?! so\b)")

@@ -36,9 +36,12 @@ _DIGIT_RUN = re.compile(r"[0-9][0-9]*")
 _CLOCK = re.compile(
     r"(?:(?P<h>\d{1,2}):)?(?P<m>\d{1,3}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9})|:(?P<ms>\d{3}))?(?!:?\d)", re.ASCII
 )
+_TIME_CODE = re.compile(r"\d{1,2}:\d{2}:\d{2}[:;]\d{2}(?![\d:])", re.ASCII)
 _NUMBER = re.compile(r"(?:\.\d+|\d+(?:\.\d+)?)(?:e[+-]?\d{1,2}(?![a-z0-9]))?", re.ASCII)
 _GLUED_BEFORE = re.compile(r"[a-z0-9.#$/]|(?<=[a-z0-9])_")
 _COMPOUND_BEFORE = re.compile(r"(?:\d(?:[hm]|hr|min)|\d ?(?:s|sec|seconds)? ?to)\Z")
+_MS = re.compile(r"(?<=\d)s\d{1,3}ms\b")
+_HALF = re.compile(r" and a half\b(?= (?:seconds?|minutes?|hours?)\b|[ .,;]*(?:\Z|(?:to|and|until|till)\b))")
 _LETTERS = re.compile(r"[a-z]+")
 _NAMES = frozenset([*ONES, *TENS, *ORDINALS, "half"])
 _UNIT = re.compile(
@@ -147,28 +150,43 @@ def _of_digits(begin: int, end: int, text: str) -> Time | None:
     """Read the number whose first digits are given; None if it is glued to something."""
     before = text[begin - 1] if begin else ""
     inside_clock = before == ":" and begin > 1 and text[begin - 2] in "0123456789"
-    if text[end : end + 1] == ":" and before != "." and not inside_clock:
+    if inside_clock:
+        return None
+    if text[end : end + 1] == ":" and before != ".":
+        code = _TIME_CODE.match(text, begin)
+        if code is not None:
+            return Time(begin, code.end(), 0.0, "s", fault="a time code with frames")
         clock = _CLOCK.match(text, begin)
         if clock is not None and (not before or not _GLUED_BEFORE.match(text, begin - 1)):
             return _clock(clock)
+        if text[end + 1 : end + 2].isdigit():
+            return None
     if before == "." and not (begin > 1 and text[begin - 2] in "0123456789."):
         begin -= 1
         before = text[begin - 1] if begin else ""
     elif before == ".":
         before = ""
     glued = bool(before) and _GLUED_BEFORE.match(text, begin - 1) is not None
-    if glued and not _COMPOUND_BEFORE.search(text, max(begin - 12, 0), begin):
+    if glued and not (_COMPOUND_BEFORE.search(text, max(begin - 12, 0), begin) or _MS.match(text, begin - 1)):
         return None
     number = _NUMBER.match(text, begin)
     if number is None or (number.end() - begin > MOST_DIGITS and len(number[0].partition(".")[0]) > MOST_DIGITS):
         return None
-    return _with_unit(begin, number.end(), float(number[0]), text)
+    return _with_half(begin, number.end(), float(number[0]), text)
 
 
 def _of_word(word: re.Match[str], text: str) -> Iterator[Time]:
-    time = _with_unit(*word.span(), _value_of(word[0]), text, spelled=word[0])
+    time = _with_half(*word.span(), _value_of(word[0]), text, spelled=word[0])
     if time is not None:
         yield time
+
+
+def _with_half(begin: int, end: int, value: float, text: str, *, spelled: str = "") -> Time | None:
+    """Return a number, or one "and a half", with the unit after it."""
+    half = _HALF.match(text, end)
+    if half is not None:
+        return _with_unit(begin, half.end(), value + 0.5, text, spelled=spelled)
+    return _with_unit(begin, end, value, text, spelled=spelled)
 
 
 def _is_a_time(time: Time, after: Time | None) -> bool:

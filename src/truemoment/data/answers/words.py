@@ -110,11 +110,11 @@ DATED = r"\b(?:built|born|lived|made|founded|filmed|years?|published|released|da
 """Before two numbers that may be years."""
 
 # One time and an end of the video.
-GOES_ON = one_of("goes continues continuing lasts lasting runs keeps extends stays")
+GOES_ON = one_of("goes going continues continuing lasts lasting runs running keeps extends stays")
 ONWARD = one_of("on onward onwards going all_the_way right up")
 TO_THE_END = (
     rf"(?:[\s,\"'()]{{0,3}}(?:mark |seconds? )?(?:"
-    rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} )?"
+    rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} ){{0,2}}"
     r"(?:to|until|till|through|-+|and ends? (?:at|with)|\"?end(?:_time)?\"?:)\s?\"?"
     r"(?:the )?(?:very )?end\b(?![_:\"]*\s?[:=]?\s?\d))"
     r"|(?P<on>(?:and )?(?:onwards?\b|on\b(?=\W*$|[,.])|and after\b|to \?)))"
@@ -161,7 +161,7 @@ CONNECTING = each(
 """Words that may be between two moments of one answer."""
 UNDECIDED = (
     r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b|\b(?:could|might|may) (?:also|equally)\b"
-    r"|\balternatively\b|\banother (?:possibility|candidate|option)\b|\bdepend(?:s|ing) on\b"
+    r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b|\bdepend(?:s|ing) on\b"
     r"|\b(?:not sure|not certain|unsure|unclear|(?:can't|cannot) (?:decide|tell)) (?:which|whether|if)\b"
 )
 """In a text with several moments, none is chosen."""
@@ -188,7 +188,7 @@ NOT = (
     rf"|\b{one_of('cannot cant never not without_being')})"
 )
 TO_BE_SEEN = (
-    r"(?:occur|happen|appear|take place|exist|present|shown?|visible|found|find|seen?|contain|include|mention|depict"
+    r"(?:occur|happen|appear|correspond|take place|exist|present|shown?|visible|found|find|seen?|contain|include|mention|depict"
     r"|display|portray|featured?|observed?|locate|identified|match|any (?:moment|such|segment|scene|instance|event)"
     r"|in (?:the|this) (?:video|clip))"
 )
@@ -199,12 +199,13 @@ MOMENTS = (
 DENIAL = (
     rf"{NOT}\b (?:[a-z']+ ){{0,5}}?{TO_BE_SEEN}"
     r"|\bnever (?:occurs|happens|appears|shows|takes place)"
+    r"|\bnone of (?:the|these)\b|\bneither [a-z ,']{1,60}\b(?:appears?|occurs?|happens?|present|shown|seen|visible)"
     rf"|\bno (?:[a-z']+ ){{0,3}}?{MOMENTS}\b"
     r"|\bthere(?: is|'s| are|s) no(?:thing|body| one)?\b|\bnothing (?:in the video )?(?:matches|like|corresponds)"
     r"|\b(?:is|are) absent\b|\babsent from\b|\bnot applicable\b|\bno corresponding\b"
     r"|\"(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
 )
-MAY_DENY = ("no", "n't", "never", "absent", "false", "cant", "there")
+MAY_DENY = ("no", "neither", "n't", "never", "absent", "false", "cant", "there")
 """A text without any of these denies nothing."""
 HARMLESS = one_of(
     """again elsewhere anywhere_else otherwise other another outside apart_from before_that after_that before_this
