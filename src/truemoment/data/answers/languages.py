@@ -102,6 +102,7 @@ CHINESE = Language(
     opening_hours: 营业时间 開放時間 开放时间
     every: 每隔?(?=\s?\d)
     score: 比分 得分 价格 温度
+    length: 总长度? 总时长 時長 时长 全长 长度 總長
     """,
     glued=True,
     script=("\u4e00", "\u9fff"),
@@ -130,6 +131,7 @@ JAPANESE = Language(
     long: (?:ほど)?(?:煮|焼|待)
     is_not_it: ではなく
     score: スコア 得点 点数 価格 温度
+    length: 長さ 尺は
     """,
     glued=True,
     script=("\u3040", "\u30ff"),
@@ -157,6 +159,7 @@ KOREAN = Language(
     long: (?:_?동안)?_?(?:지속|이어|계속)
     is_not_it: [이가]?_?아니라 [이가]?_?아닙니다
     score: 점수 스코어 가격 온도
+    length: 길이
     """,
     glued=True,
     script=("\uac00", "\ud7a3"),
@@ -197,6 +200,7 @@ SPANISH = Language(
     before_the: antes_del?
     score: marcador puntuaci[oó]n resultado precio temperatura
     does_not_occur: no_est[aá]_presente
+    length: duraci[oó]n
     """,
 )
 PORTUGUESE = Language(
@@ -227,6 +231,7 @@ PORTUGUESE = Language(
     before_the: antes_d[eoa]
     i_cannot_watch: n[aã]o_(?:consigo|posso|sou_capaz)
     score: placar pontua[cç][aã]o resultado pre[cç]o temperatura
+    length: dura[cç][aã]o
     """,
 )
 FRENCH = Language(
@@ -262,6 +267,7 @@ FRENCH = Language(
     before_the: avant_l[ea]
     i_cannot_watch: ne_(?:peux|suis)_pas
     score: score prix temp[eé]rature
+    length: dur[eé]e
     """,
 )
 GERMAN = Language(
@@ -298,6 +304,8 @@ GERMAN = Language(
     i_cannot_watch: kann_(?:ich_)?(?:leider_)?(?:das_|dieses_|die_)?(?:keine|nicht|video_nicht|videos_nicht)
     the: dem
     score: spielstand punktestand preis temperatur
+    long: lang
+    length: dauer l[aä]nge
     """,
 )
 ITALIAN = Language(
@@ -334,6 +342,7 @@ ITALIAN = Language(
     i_cannot_watch: non_(?:posso|riesco)
     score: punteggio risultato prezzo temperatura
     does_not_occur: non_(?:è|viene|sono)_(?:presente|presenti|visibile|mostrat[oa]|rappresentat[oa])
+    length: durata
     """,
 )
 RUSSIAN = Language(
@@ -366,6 +375,7 @@ RUSSIAN = Language(
     after_the: после
     i_cannot_watch: не_(?:могу|способ[а-я]+)
     score: сч[её]т цена температура
+    length: длительность продолжительность длиной
     """,
     script=("\u0400", "\u04ff"),
 )
@@ -396,6 +406,7 @@ ARABIC = Language(
     lasts: يستمر تستمر يدوم
     i_cannot_watch: لا_(?:يمكنني|أستطيع) لست_قادرا
     score: النتيجة السعر
+    length: مدة مدته مدتها
     """,
     script=("\u0600", "\u06ff"),
 )
@@ -422,6 +433,7 @@ HINDI = Language(
     i_am_sorry: क्षमा माफ़
     i_cannot_watch: नहीं_(?:देख_सकता|देख_सकती|कर_सकता)
     score: स्कोर कीमत
+    length: अवधि लंबाई
     """,
     script=("\u0904", "\u0939"),
 )
@@ -454,6 +466,7 @@ VIETNAMESE = Language(
     i_cannot_watch: không_thể
     every: mỗi
     score: tỷ_số tỉ_số giá
+    length: dài thời_lượng
     """,
 )
 DUTCH = Language(
@@ -480,6 +493,8 @@ DUTCH = Language(
     does_not_occur: niet_(?:voor|te_zien|zichtbaar|getoond) geen
     i_cannot_watch: kan_(?:deze_|de_)?(?:geen|niet|video_niet)
     score: stand prijs temperatuur
+    long: lang
+    length: lengte duur
     """,
 )
 INDONESIAN = Language(
@@ -507,6 +522,7 @@ INDONESIAN = Language(
     every: setiap tiap
     approximately: sekitar kira-kira
     score: skor harga suhu
+    length: durasi berdurasi
     """,
 )
 POLISH = Language(
@@ -533,6 +549,7 @@ POLISH = Language(
     i_cannot_watch: nie_mog[eę]
     approximately: około
     score: wynik cena temperatura
+    length: długość
     """,
 )
 TURKISH = Language(
@@ -562,6 +579,8 @@ TURKISH = Language(
     i_cannot_watch: izleyemiyorum izleyemem göremiyorum erişemiyorum
     approximately: yaklaşık
     score: skor fiyat sıcaklık
+    length: süresi uzunluğu
+    long: uzunluğunda
     """,
 )
 LANGUAGES = (

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from truemoment.base.records import MAX_TIME_S
 from truemoment.data.answers import words
 from truemoment.data.answers.asides import sort_out
-from truemoment.data.answers.contexts import LOOKED_AT, NEAR, context_of
+from truemoment.data.answers.contexts import LOOKED_AT, NEAR, NOT_PLACED, context_of
 from truemoment.data.answers.denials import denies, silence
 from truemoment.data.answers.groups import alternatives, group, undecided
 from truemoment.data.answers.moments import Moment, find_moments, label_of, whole_video
@@ -62,6 +62,9 @@ def _read(part: Extract, reading: Reading) -> ParsedAnswer:
     silent, _ = silence(part.text)
     looked_at = bool(aside) and all(moment.fault == LOOKED_AT for moment in aside)
     if aside and not moments and silent != "refused" and not (silent and looked_at):
+        loose = _of_loose(part, [time for time in times if not _is_in(time, aside)], reading)
+        if loose.status == "parsed":
+            return loose
         return ParsedAnswer("ambiguous", (), _span(part, aside[-1:]), aside[-1].fault)
     if (joined := _joined_halves(part, moments, times)) is not None:
         return _judged(part, [joined], reading, n_groups=1)
@@ -69,6 +72,14 @@ def _read(part: Extract, reading: Reading) -> ParsedAnswer:
         why = "a start without an end" if math.isinf(moments[-1].end) else "an end without a start"
         return ParsedAnswer("ambiguous", (), _span(part, moments[-1:]), why)
     return _of_silence(part, times, reading) if silent else _of_loose(part, times, reading)
+
+
+def _best_stated(text: str, moments: Sequence[Moment]) -> Sequence[Moment]:
+    """Return moments without those that say less: "up to 2 s", and numbers that nothing places, unless an "or" may do."""
+    best = [moment for moment in moments if moment.how != "the start to an end"] or moments
+    if _SECOND_THOUGHT.search(text):
+        return best
+    return [moment for moment in best if moment.fault != NOT_PLACED] or best
 
 
 def _joined_halves(part: Extract, moments: Sequence[Moment], times: Sequence[Time]) -> Moment | None:
@@ -86,10 +97,13 @@ def _joined_halves(part: Extract, moments: Sequence[Moment], times: Sequence[Tim
     return None
 
 
+def _is_in(time: Time, moments: Sequence[Moment]) -> bool:
+    return any(moment.begin <= time.begin < moment.stop for moment in moments)
+
+
 def _of_moments(part: Extract, moments: Sequence[Moment], reading: Reading) -> ParsedAnswer:
     """Choose among the moments of a part, and judge them."""
-    stated = [moment for moment in moments if moment.how != "the start to an end"]
-    groups = group(part.text, stated or moments)
+    groups = group(part.text, _best_stated(part.text, moments))
     if reading.which == "all":
         selected = [moment for of_group in groups for moment in of_group]
     else:
@@ -213,7 +227,7 @@ def _is_aside(text: str, low: int, time: Time) -> bool:
         return True
     if _STATES_LENGTH.search(before[-40:]) or _IS_THE_LENGTH.match(text, time.end):
         return True
-    return bool(context_of(before, text[time.begin : time.end], text[time.end : time.end + NEAR], is_range=False))
+    return bool(context_of(before, text[time.begin : time.end], text[time.end : time.end + NEAR], is_range=True))
 
 
 def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
@@ -236,6 +250,7 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
 
 
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
+_SECOND_THOUGHT = re.compile(r"\b(?:or|either|wait|no|actually|correction|sorry|rather|but)\b")
 _NO_PLACE = re.compile(r"\b(?:of|for|are|were|(?<!earlier )(?<!later )than|next|last|within) (?:about |around )?\Z")
 _OPTION_BEFORE = re.compile(r"(?:\A|\n)\W{0,2}[a-h][).:]")
 _OPTIONS = re.compile(r"(?:\A|\n)[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\n[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\s*\Z")
