@@ -18,10 +18,10 @@ NO_MOMENT = "another number"
 """Context of what is no moment of the video at all."""
 
 # The mark in place of a moment, by its kind.
-_BARE, _OTHER, _TWO_UNITS, _ONE_UNIT, _ONE_SECOND, _OF_A_DAY = "\ue000\ue001\ue002\ue003\ue004\ue005"
+_BARE, _OTHER, _TWO_UNITS, _ONE_UNIT, _ONE_SECOND, _ONE_MINUTE, _OF_A_DAY = (chr(0xE000 + kind) for kind in range(7))
 _ANY = f"[{_BARE}-{_OF_A_DAY}]"
-_RANGE = f"[{_BARE}{_TWO_UNITS}-{_ONE_SECOND}]"
-_ONE = f"[{_BARE}{_ONE_UNIT}{_ONE_SECOND}]"
+_RANGE = f"[{_BARE}{_TWO_UNITS}-{_ONE_MINUTE}]"
+_ONE = f"[{_BARE}{_ONE_UNIT}-{_ONE_MINUTE}]"
 """A range with a unit behind the second time only: "5 to 8 s"."""
 
 _ABOUT = one_of("is was of about around between at only just roughly approximately another some the")
@@ -40,6 +40,7 @@ _NOUN = rf"(?!(?:{'|'.join(words.FOLLOWERS)}|{_NAMED_SPAN})s?\b)[a-z]{{2}}"
 
 
 _QUANTITY = "score|price|temperature|number|count|speed|level|volume|weight|height"
+_COOK = one_of("bake cook boil simmer fry roast chill heat knead microwave marinate steam rest soak rise")
 _LOOKING_TOOL = one_of("zoom crop_and_zoom inspect view look seek sample search peek scan get_frames get_clip read_frames")
 
 
@@ -94,12 +95,13 @@ CONTEXTS = (
     ),
     Context(
         "a length",
-        f"last tak took dura length long for wait paus rest hold held of {_ONE_SECOND}",
-        r"\b(?:lasts?|lasted|lasting|takes?|took|taking|duration|(?<!go )(?<!opt )(?<!look )for|length"
-        rf"|waits?|waited|pauses?|paused|rests?|holds?)\W{{1,3}}(?:{_ABOUT}\W{{1,2}})*{_RANGE}"
+        f"last tak took dura length long for wait paus rest hold held of {_ONE_SECOND} {_ONE_MINUTE}",
+        r"\b(?:lasts?|lasted|lasting|takes?|took|taking|duration|length|waits?|waited|pauses?|paused|rests?|holds?)\W{1,3}"
+        rf"(?:{_ABOUT}\W{{1,2}})*{_RANGE}|\b(?<!go )(?<!opt )(?<!look )(?<!asked )for (?:{_ABOUT} )*{_RANGE}"
         rf"|\ban? (?:[a-z]+ ){{0,2}}(?:{words.VIDEO}|moment|period|scene|shot|interval) of (?:{_ABOUT} )?{_RANGE}"
         rf"|{_RANGE}[\s-]{{1,2}}(?:long\b|in (?:length|duration|total)\b)"
         rf"|\b(?:lasts?|lasted|lasting|takes?|took|taking|long) (?:{_ABOUT} )?from (?:{_ABOUT} )?{_ONE}"
+        rf"|\b{_COOK}\b[^.;\n]{{0,30}}{_ONE_MINUTE}"
         rf"|\b(?:an?|the|this|that|brief|short) {_ONE_SECOND}[ -]{_NOUN}",
     ),
     Context(
@@ -154,7 +156,7 @@ _PLACES = one_of(
     """from between at is are was be during within amid via on and but or to as like say confirm i.e. namely form second seconds
     sec minute minutes frame frames timestamp timestamps time times span spans covers covering occupies matches match answer
     clip segment moment interval range window period section part scene event events result prediction output it's that's
-    either both then then_from first
+    either both then then_from first happens occurs happening occurring located seen visible somewhere
     em en nos nas no los las el la aux aos a pendant durante mellan im in_den vom den während nei nel nello pada di
     trong vào op w na"""
 )
@@ -174,7 +176,7 @@ _IS = re.compile(r"\b(?:is|are|was|were)[ \t]+\Z")
 
 def _is_placed(before: str, mark: str, behind: str) -> bool:
     """Whether a range with a unit behind its second time, or with none, lies somewhere and is no length or count."""
-    if mark not in (_BARE, _ONE_UNIT, _ONE_SECOND) or _NAMED_BEHIND.match(behind):
+    if mark not in (_BARE, _ONE_UNIT, _ONE_SECOND, _ONE_MINUTE) or _NAMED_BEHIND.match(behind):
         return True
     if mark == _BARE and _IS.search(before) and not _OF_IT.search(before):
         return False
@@ -188,6 +190,7 @@ def _signs(signs: str) -> re.Pattern[str]:
 _ANY_SIGN = _signs(" ".join(context.signs for context in CONTEXTS))
 _PATTERNS = [(context.why, _signs(context.signs), re.compile(context.pattern)) for context in CONTEXTS]
 _HAS_ONE_UNIT = re.compile(r"(?:[\d.,]+|[a-z-]+) ?(?:-+|~|to|and|until|till)\b")
+_MINUTES = re.compile(r"\b(?:min|minutes?|hours?)\Z")
 _MAY_BE_OF_A_DAY = re.compile(r"(?:[6-9]|1\d|2[0-3]):[0-5][05](?![\d:.])")
 
 
@@ -220,4 +223,6 @@ def _mark(moment: str, *, is_range: bool, is_bare: bool) -> str:
         return _BARE
     if not _HAS_ONE_UNIT.match(moment):
         return _TWO_UNITS
-    return _ONE_SECOND if moment.endswith("second") else _ONE_UNIT
+    if moment.endswith("second"):
+        return _ONE_SECOND
+    return _ONE_MINUTE if _MINUTES.search(moment) else _ONE_UNIT

@@ -103,6 +103,7 @@ CHINESE = Language(
     every: 每隔?(?=\s?\d)
     score: 比分 得分 价格 温度
     length: 总长度? 总时长 時長 时长 全长 长度 總長
+    cook: 煮 炖 烤 焖 蒸 腌
     """,
     glued=True,
     script=("\u4e00", "\u9fff"),
@@ -201,6 +202,7 @@ SPANISH = Language(
     score: marcador puntuaci[oó]n resultado precio temperatura
     does_not_occur: no_est[aá]_presente
     length: duraci[oó]n
+    cook: cocer cocinar? cocine hornea[r]? hierv[ae] hervir reposar
     """,
 )
 PORTUGUESE = Language(
@@ -232,6 +234,7 @@ PORTUGUESE = Language(
     i_cannot_watch: n[aã]o_(?:consigo|posso|sou_capaz)
     score: placar pontua[cç][aã]o resultado pre[cç]o temperatura
     length: dura[cç][aã]o
+    cook: cozinh[ea]r? ass[ae]r? ferv[ae] descansar
     """,
 )
 FRENCH = Language(
@@ -268,6 +271,7 @@ FRENCH = Language(
     i_cannot_watch: ne_(?:peux|suis)_pas
     score: score prix temp[eé]rature
     length: dur[eé]e
+    cook: cuire cuisson mijoter reposer bouillir
     """,
 )
 GERMAN = Language(
@@ -306,6 +310,7 @@ GERMAN = Language(
     score: spielstand punktestand preis temperatur
     long: lang
     length: dauer l[aä]nge
+    cook: kochen backen ruhen köcheln braten garen
     """,
 )
 ITALIAN = Language(
@@ -343,6 +348,7 @@ ITALIAN = Language(
     score: punteggio risultato prezzo temperatura
     does_not_occur: non_(?:è|viene|sono)_(?:presente|presenti|visibile|mostrat[oa]|rappresentat[oa])
     length: durata
+    cook: cuocere cuoci bollire riposare
     """,
 )
 RUSSIAN = Language(
@@ -376,6 +382,7 @@ RUSSIAN = Language(
     i_cannot_watch: не_(?:могу|способ[а-я]+)
     score: сч[её]т цена температура
     length: длительность продолжительность длиной
+    cook: вари(?:ть|те) выпека(?:ть|йте) жарить туши(?:ть|те)
     """,
     script=("\u0400", "\u04ff"),
 )
@@ -467,6 +474,7 @@ VIETNAMESE = Language(
     every: mỗi
     score: tỷ_số tỉ_số giá
     length: dài thời_lượng
+    cook: nấu luộc nướng hấp
     """,
 )
 DUTCH = Language(
@@ -495,6 +503,7 @@ DUTCH = Language(
     score: stand prijs temperatuur
     long: lang
     length: lengte duur
+    cook: koken bakken rusten
     """,
 )
 INDONESIAN = Language(
@@ -523,6 +532,7 @@ INDONESIAN = Language(
     approximately: sekitar kira-kira
     score: skor harga suhu
     length: durasi berdurasi
+    cook: masak rebus panggang kukus
     """,
 )
 POLISH = Language(
@@ -550,6 +560,7 @@ POLISH = Language(
     approximately: około
     score: wynik cena temperatura
     length: długość
+    cook: gotuj(?:emy)? piec smażyć
     """,
 )
 TURKISH = Language(
@@ -581,6 +592,7 @@ TURKISH = Language(
     score: skor fiyat sıcaklık
     length: süresi uzunluğu
     long: uzunluğunda
+    cook: pişir[a-z]* kaynat[a-z]* dinlendir[a-z]*
     """,
 )
 LANGUAGES = (

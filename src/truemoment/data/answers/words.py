@@ -161,6 +161,7 @@ CONNECTING = each(
 """Words that may be between two moments of one answer."""
 UNDECIDED = (
     r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b|\b(?:could|might|may) (?:also|equally)\b"
+    r"|\bone\b[^.;\n]{0,60}\bthe other\b|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
     r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b|\bdepend(?:s|ing) on\b"
     r"|\b(?:not sure|not certain|unsure|unclear|(?:can't|cannot) (?:decide|tell)) (?:which|whether|if)\b"
 )
