@@ -84,11 +84,11 @@ CONTEXTS = (
     ),
     Context(
         "a time of day",
-        "clock watch day open hours work sched news air local morning evening noon night",
+        "clock watch alarm display day open hours work sched news air local morning evening noon night",
         rf"(?:\b(?:wristwatch|{one_of('opening office business working visiting')} hours)\b[^.;\n]{{0,24}}"
         rf"|\b{one_of('open opens closed works work scheduled airs aired news bulletin')} (?:daily )?(?:from|between|of|at) "
-        rf"|\b(?:clock|watch)\b[^.;\n]{{0,24}}\b{one_of('shows show reads says at from changes goes moves displays')}\b"
-        rf"[^.;\n]{{0,12}}){_OF_A_DAY}|{_OF_A_DAY}\s?(?:o'clock|local time|hours\b|{_DAY}\b|on [a-z]+days?\b)",
+        rf"|\b(?:clock|watch|alarm|display)\b[^.;\n]{{0,24}}\b{one_of('shows show reads says at from changes goes moves displays rings')}\b"
+        rf"[^.;\n]{{0,12}}){_OF_A_DAY}|{_OF_A_DAY}\s?(?:the alarm|o'clock|local time|hours\b|{_DAY}\b|on [a-z]+days?\b)",
     ),
     Context(
         "a rate", "every each per times", rf"\b(?:every|each) (?:{_ABOUT} )?{_ANY}|{_ANY}\s(?:times|per|apart)\b"
@@ -145,6 +145,9 @@ CONTEXTS = (
         r"\b(?:starts?|starting|begins?|beginning|ends?|ending|stops?|finish(?:es)?|finishing) (?:(?:anywhere|somewhere|some ?time"
         rf"|at some point) )?(?:between|(?<=where )from|(?<=time )from|within) {_ANY}",
     ),
+    Context(
+        "one time or another", "later earlier", rf"{_ANY} or (?:a (?:little|bit) |slightly |somewhat )?(?:later|earlier)\b"
+    ),
     Context("a question", "?", rf"{_ANY}[^.,;!?\n\"{{}}()\[\]]{{0,60}}\?"),
     Context("relative to another time", "before after", rf"{_ANY}\s(?:before|after)\s(?:the )?\d"),
     Context("relative to another time", "within", rf"\bwithin {_ANY}\sof\s(?:the )?(?!{words.VIDEO}\b)"),
@@ -191,7 +194,7 @@ _ANY_SIGN = _signs(" ".join(context.signs for context in CONTEXTS))
 _PATTERNS = [(context.why, _signs(context.signs), re.compile(context.pattern)) for context in CONTEXTS]
 _HAS_ONE_UNIT = re.compile(r"(?:[\d.,]+|[a-z-]+) ?(?:-+|~|to|and|until|till)\b")
 _MINUTES = re.compile(r"\b(?:min|minutes?|hours?)\Z")
-_MAY_BE_OF_A_DAY = re.compile(r"(?:[6-9]|1\d|2[0-3]):[0-5][05](?![\d:.])")
+_MAY_BE_OF_A_DAY = re.compile(r"(?:[6-9]|1\d|2[0-3]):[0-5]\d(?![\d:.])")
 
 
 def context_of(before: str, moment: str, behind: str, *, is_range: bool, is_bare: bool = False) -> str:

@@ -104,6 +104,7 @@ CHINESE = Language(
     score: 比分 得分 价格 温度
     length: 总长度? 总时长 時長 时长 全长 长度 總長
     cook: 煮 炖 烤 焖 蒸 腌
+    takes: 用时 耗时 花费 需要(?=\s?\d)
     """,
     glued=True,
     script=("\u4e00", "\u9fff"),
@@ -133,6 +134,7 @@ JAPANESE = Language(
     is_not_it: ではなく
     score: スコア 得点 点数 価格 温度
     length: 長さ 尺は
+    long: (?:ほど|くらい|ぐらい)?かか
     """,
     glued=True,
     script=("\u3040", "\u30ff"),
@@ -161,6 +163,7 @@ KOREAN = Language(
     is_not_it: [이가]?_?아니라 [이가]?_?아닙니다
     score: 점수 스코어 가격 온도
     length: 길이
+    long: (?:_?정도)?_?걸[리립]
     """,
     glued=True,
     script=("\uac00", "\ud7a3"),
@@ -203,6 +206,9 @@ SPANISH = Language(
     does_not_occur: no_est[aá]_presente
     length: duraci[oó]n
     cook: cocer cocinar? cocine hornea[r]? hierv[ae] hervir reposar
+    takes: tarda tardan toma
+    start: arranca comenzando
+    end: concluye t[eé]rmino conclusi[oó]n desaparece acabando
     """,
 )
 PORTUGUESE = Language(
@@ -235,6 +241,8 @@ PORTUGUESE = Language(
     score: placar pontua[cç][aã]o resultado pre[cç]o temperatura
     length: dura[cç][aã]o
     cook: cozinh[ea]r? ass[ae]r? ferv[ae] descansar
+    takes: leva demora
+    end: t[eé]rmino conclui encerra acabando
     """,
 )
 FRENCH = Language(
@@ -272,6 +280,8 @@ FRENCH = Language(
     score: score prix temp[eé]rature
     length: dur[eé]e
     cook: cuire cuisson mijoter reposer bouillir
+    takes: prend
+    end: s'ach[eè]ve conclut cesse
     """,
 )
 GERMAN = Language(
@@ -311,6 +321,9 @@ GERMAN = Language(
     long: lang
     length: dauer l[aä]nge
     cook: kochen backen ruhen köcheln braten garen
+    takes: braucht
+    start: startzeit anfangszeit beginnend
+    end: endzeit schluss endend h[oö]rt_auf
     """,
 )
 ITALIAN = Language(
@@ -349,6 +362,9 @@ ITALIAN = Language(
     does_not_occur: non_(?:è|viene|sono)_(?:presente|presenti|visibile|mostrat[oa]|rappresentat[oa])
     length: durata
     cook: cuocere cuoci bollire riposare
+    takes: impiega
+    start: iniziando
+    end: conclude cessa finendo
     """,
 )
 RUSSIAN = Language(
@@ -383,6 +399,9 @@ RUSSIAN = Language(
     score: сч[её]т цена температура
     length: длительность продолжительность длиной
     cook: вари(?:ть|те) выпека(?:ть|йте) жарить туши(?:ть|те)
+    takes: занимает
+    start: старт начался началось
+    end: завершается окончилось закончился финиш
     """,
     script=("\u0400", "\u04ff"),
 )
@@ -475,6 +494,7 @@ VIETNAMESE = Language(
     score: tỷ_số tỉ_số giá
     length: dài thời_lượng
     cook: nấu luộc nướng hấp
+    takes: mất
     """,
 )
 DUTCH = Language(
@@ -486,7 +506,7 @@ DUTCH = Language(
     """,
     r"""
     from: van@
-    to: tot
+    to: tot_en_met tot
     between: tussen
     and: en@
     start: begint begin
@@ -504,6 +524,9 @@ DUTCH = Language(
     long: lang
     length: lengte duur
     cook: koken bakken rusten
+    takes: neemt
+    start: start starttijd beginnend
+    end: eindtijd stopt
     """,
 )
 INDONESIAN = Language(
@@ -533,6 +556,9 @@ INDONESIAN = Language(
     score: skor harga suhu
     length: durasi berdurasi
     cook: masak rebus panggang kukus
+    takes: membutuhkan memakan_waktu
+    start: awal(?=:)
+    end: akhir(?=:) usai
     """,
 )
 POLISH = Language(
@@ -561,6 +587,9 @@ POLISH = Language(
     score: wynik cena temperatura
     length: długość
     cook: gotuj(?:emy)? piec smażyć
+    takes: zajmuje
+    start: rozpoczyna
+    end: kończąc zakończenie
     """,
 )
 TURKISH = Language(

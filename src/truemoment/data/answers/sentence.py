@@ -10,9 +10,9 @@ from truemoment.base.records import MAX_TIME_S
 from truemoment.data.answers import words
 from truemoment.data.answers.asides import sort_out
 from truemoment.data.answers.contexts import LOOKED_AT, NEAR, NOT_PLACED, context_of
-from truemoment.data.answers.denials import denies, silence
+from truemoment.data.answers.denials import declines, denies, silence
 from truemoment.data.answers.groups import alternatives, group, undecided
-from truemoment.data.answers.moments import Moment, find_moments, label_of, whole_video
+from truemoment.data.answers.moments import REACH, Moment, find_moments, label_of, whole_video
 from truemoment.data.answers.part import Extract, parts
 from truemoment.data.answers.reading import ParsedAnswer, Reading
 from truemoment.data.answers.rewriting import rewritten
@@ -84,16 +84,18 @@ def _best_stated(text: str, moments: Sequence[Moment]) -> Sequence[Moment]:
 
 def _joined_halves(part: Extract, moments: Sequence[Moment], times: Sequence[Time]) -> Moment | None:
     """Return the moment of a lone start and a lone end, or of an end and the only time before it; None if there is none."""
-    if not moments or moments[-1].how != "an end":
+    hows = [moment.how for moment in moments]
+    if hows == ["a start", "an end"] and moments[0].start < moments[1].end:
+        return moments[0]._replace(stop=moments[1].stop, end=moments[1].end, how="a start and an end")
+    others = [time for time in times if time.unit == "s" and not _is_in(time, moments)]
+    if hows not in (["a start"], ["an end"]) or len(others) != 1 or others[0].fault or _is_aside(part.text, 0, others[0]):
         return None
-    end = moments[-1]
-    if len(moments) == 1:
-        others = [time for time in times if time.unit == "s" and time.begin != end.begin]
-        if len(others) == 1 and not others[0].fault and others[0].end <= end.begin and others[0].value < end.end:
-            if not _is_aside(part.text, 0, others[0]):
-                return end._replace(begin=others[0].begin, start=others[0].value, how="two times")
-    elif len(moments) == 2 and moments[0].how == "a start" and moments[0].start < end.end:
-        return end._replace(begin=moments[0].begin, start=moments[0].start, how="a start and an end", fault=moments[0].fault)
+    (half,), (time,) = moments, others
+    if half.how == "an end" and time.end <= half.begin and time.value < half.end:
+        return half._replace(begin=time.begin, start=time.value, how="two times")
+    between = part.text[half.stop : time.begin]
+    if half.how == "a start" and 0 < len(between) <= REACH and _AND.match(between) and half.start < time.value:
+        return half._replace(stop=time.end, end=time.value, how="two times")
     return None
 
 
@@ -142,6 +144,8 @@ def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_gro
         fault = "a letter of an option"
     if not fault and _CORRECTED.search(part.text, moments[-1].stop):
         fault = "a moment that is corrected"
+    if not fault and declines(part.text, moments[0].begin):
+        fault = "a moment, and that the model declines"
     if not fault and denies(part.text, moments[0].begin, moments[-1].stop):
         fault = "a moment, and that there is none"
     if fault:
@@ -167,6 +171,8 @@ def _fault(moment: Moment, reading: Reading) -> str:
     axis = reading.on
     if moment.unit not in _UNITS_OF[axis.kind]:
         return f"{_CALLED[moment.unit]}, and the axis is {axis}"
+    if axis.kind == "seconds" and not moment.unit and 0 < moment.end <= 1:
+        return "numbers up to 1 without a unit, which may be parts of the video"
     largest = moment.start if math.isinf(moment.end) else max(moment.start, moment.end)
     return "beyond the axis" if largest > _longest(axis) else ""
 
@@ -250,6 +256,7 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
 
 
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
+_AND = re.compile(r"[^.;:!?\n]{0,40}\band [^.;:!?\n]*\Z")
 _SECOND_THOUGHT = re.compile(r"\b(?:or|either|wait|no|actually|correction|sorry|rather|but)\b")
 _NO_PLACE = re.compile(r"\b(?:of|for|are|were|(?<!earlier )(?<!later )than|next|last|within) (?:about |around )?\Z")
 _OPTION_BEFORE = re.compile(r"(?:\A|\n)\W{0,2}[a-h][).:]")

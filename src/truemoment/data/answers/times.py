@@ -83,6 +83,9 @@ _OF_A_DAY = re.compile(r"\s?[ap]\.?m\b")
 FARTHEST_JOINED = 10
 """Characters between two numbers from which on they are never one time."""
 _COMMA_PAIR = re.compile(r"\d+,\d{1,2} ?- ?\d+,\d{1,2}\s*[\])]")
+_SECONDS_OF_IT = re.compile(r"[0-5]?\d(?:\.\d+)?")
+_GOES_ON = re.compile(r"\s?(?:\Z|[.,;)\]\n-]|(?:to|until|till|through|and)\b)")
+"""Behind "1 minute 12": nothing that 12 could count."""
 _JOINED = re.compile(r"[ ,.]{0,2}(?:and )?\Z")
 
 
@@ -255,7 +258,7 @@ def _value_of(spelled: str) -> float:
 def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str) -> Time | None:
     """Return two numbers as one time if they form one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
     digits = text[time.begin : time.end]
-    joined = _compound(last, time, between, digits)
+    joined = _compound(last, time, between, digits, text)
     before_comma = not last.unit or (last.unit == "s" and last.factor == 1 and text[last.end - 1].isdigit())
     whole = between == "," and before_comma and last.value == int(last.value)
     if whole and (not in_brackets or _COMMA_PAIR.search(text, max(last.begin - 16, 0), time.end + 16)):
@@ -265,11 +268,13 @@ def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str)
     return joined
 
 
-def _compound(last: Time, time: Time, between: str, digits: str) -> Time | None:
+def _compound(last: Time, time: Time, between: str, digits: str, text: str) -> Time | None:
     """Join "1 minute" and "5 seconds", or "3min" and "05"."""
     value = last.value + time.value
     if not between and last.unit == "s" and last.factor == 60 and not time.unit and time.value < 60:
         return Time(last.begin, time.end, value, "s")
+    if between == " " and last.unit == "s" and last.factor == 60 and not time.unit and _SECONDS_OF_IT.fullmatch(digits):
+        return Time(last.begin, time.end, value, "s") if _GOES_ON.match(text, time.end) else None
     both_units = last.unit == time.unit == "s" and last.factor >= 60 * time.factor and ":" not in digits
     if not both_units or time.fault or not _JOINED.match(between):
         return None
