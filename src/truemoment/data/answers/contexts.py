@@ -106,11 +106,11 @@ CONTEXTS = (
     ),
     Context(
         "a moment that is denied",
-        "nothing instead rather except exclud unlike other ignor need requir not n't anything wrong false correct mistaken",
+        "nothing never instead rather except exclud unlike other ignor need requir not n't anything wrong false correct mistaken",
         r"(?:\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
         rf"|anything but|(?:need|require)s? (?:more|additional) [a-z]+)\W{{1,3}}(?:{_AT}\W)*"
         rf"|(?:\bnot|n't)(?: {one_of('happening occurring visible shown present seen be it')})? (?:{_AT} )*){_ANY}"
-        rf"|\bnothing\b[^.,;:\n]{{0,40}}{_ANY}"
+        rf"|\b(?:nothing|never)\b[^.,;:\n]{{0,40}}{_ANY}"
         rf"|{_ANY}[^.,;\n\d]{{0,24}}\b(?:is|are|was|were|would be|seems?) (?:{one_of('wrong false incorrect mistaken')}\b"
         r"|not (?:right|correct|true|it\b|the (?:right|correct|answer)))",
     ),
@@ -135,7 +135,7 @@ CONTEXTS = (
         r"|\b(?:assuming|supposing|suppose|if it (?:were|was))\b[^.,;:!?\n]{0,40}"
         rf"|\bplease (?:share|provide|upload|send|describe|clarify|specify|confirm)\b[^.;:!?\n]{{0,50}}"
         rf"|\bi(?:'ve| have)? (?:looked|checked|searched|examined|scanned|reviewed|watched|went)\b[^.;:!?\n]{{0,40}}"
-        rf"|\b{_LOOKING_TOOL.replace(' ', '_')}[a-z_]*[\"'>(][^\n]{{0,48}}"
+        rf"|\b{_LOOKING_TOOL.replace(' ', '_')}[a-z_]*(?:[\"'>(]|\s{{1,2}}action input:)[^\n]{{0,48}}"
         rf"|\bask(?:s|ed|ing)? (?:me )?(?:about|for|whether)\b[^.,;:!?\n]{{0,20}}){_ANY}"
         rf"|{_ANY}[^a-z\n]{{0,12}}(?:</[a-z_]+>)?\s*(?:i will|i'll|let me) (?:now |first |then )?{_LOOK}\b",
     ),

@@ -105,6 +105,7 @@ CHINESE = Language(
     length: 总长度? 总时长 時長 时长 全长 长度 總長
     cook: 煮 炖 烤 焖 蒸 腌
     takes: 用时 耗时 花费 需要(?=\s?\d)
+    does_not_occur: 未找到 没找到 未能找到 未显示 未见 没见到 没看到
     """,
     glued=True,
     script=("\u4e00", "\u9fff"),
@@ -135,6 +136,7 @@ JAPANESE = Language(
     score: スコア 得点 点数 価格 温度
     length: 長さ 尺は
     long: (?:ほど|くらい|ぐらい)?かか
+    does_not_occur: 見つかりません 見つけられません 含まれていません 登場しません 映りません
     """,
     glued=True,
     script=("\u3040", "\u30ff"),
@@ -164,6 +166,7 @@ KOREAN = Language(
     score: 점수 스코어 가격 온도
     length: 길이
     long: (?:_?정도)?_?걸[리립]
+    does_not_occur: 나오지_않 보이지_않 찾을_수_없
     """,
     glued=True,
     script=("\uac00", "\ud7a3"),
@@ -209,6 +212,7 @@ SPANISH = Language(
     takes: tarda tardan toma
     start: arranca comenzando
     end: concluye t[eé]rmino conclusi[oó]n desaparece acabando
+    does_not_occur: no_se_(?:encontr[oó]|encuentra) no_encuentro no_encontr[eé] no_(?:contiene|figura)
     """,
 )
 PORTUGUESE = Language(
@@ -243,6 +247,7 @@ PORTUGUESE = Language(
     cook: cozinh[ea]r? ass[ae]r? ferv[ae] descansar
     takes: leva demora
     end: t[eé]rmino conclui encerra acabando
+    does_not_occur: n[aã]o_(?:foi_encontrad[oa]|encontrei|consta|cont[eé]m|ocorre|surge|vejo)
     """,
 )
 FRENCH = Language(
@@ -282,6 +287,7 @@ FRENCH = Language(
     cook: cuire cuisson mijoter reposer bouillir
     takes: prend
     end: s'ach[eè]ve conclut cesse
+    does_not_occur: n'ai_pas_trouv[eé] introuvable ne_(?:figure|contient|montre|vois)_pas n'y_a_aucune? n'est_pas_(?:pr[eé]sente?|visible)
     """,
 )
 GERMAN = Language(
@@ -324,6 +330,7 @@ GERMAN = Language(
     takes: braucht
     start: startzeit anfangszeit beginnend
     end: endzeit schluss endend h[oö]rt_auf
+    does_not_occur: nicht_(?:gefunden|finden|auf|dargestellt|erkennbar)
     """,
 )
 ITALIAN = Language(
@@ -365,6 +372,7 @@ ITALIAN = Language(
     takes: impiega
     start: iniziando
     end: conclude cessa finendo
+    does_not_occur: non_(?:ho_trovato|trovato|trovo|figura|contiene)
     """,
 )
 RUSSIAN = Language(
@@ -402,6 +410,7 @@ RUSSIAN = Language(
     takes: занимает
     start: старт начался началось
     end: завершается окончилось закончился финиш
+    does_not_occur: не_(?:найден[аоы]?|нашёл|нашел|видно|содержит|присутствует)
     """,
     script=("\u0400", "\u04ff"),
 )
@@ -433,6 +442,7 @@ ARABIC = Language(
     i_cannot_watch: لا_(?:يمكنني|أستطيع) لست_قادرا
     score: النتيجة السعر
     length: مدة مدته مدتها
+    does_not_occur: لم_(?:أجد|يظهر|يحدث)
     """,
     script=("\u0600", "\u06ff"),
 )
@@ -460,6 +470,7 @@ HINDI = Language(
     i_cannot_watch: नहीं_(?:देख_सकता|देख_सकती|कर_सकता)
     score: स्कोर कीमत
     length: अवधि लंबाई
+    does_not_occur: नहीं_मिल[ाी]
     """,
     script=("\u0904", "\u0939"),
 )
@@ -495,6 +506,7 @@ VIETNAMESE = Language(
     length: dài thời_lượng
     cook: nấu luộc nướng hấp
     takes: mất
+    does_not_occur: không_(?:tìm_thấy|hề|diễn_ra)
     """,
 )
 DUTCH = Language(
@@ -527,6 +539,7 @@ DUTCH = Language(
     takes: neemt
     start: start starttijd beginnend
     end: eindtijd stopt
+    does_not_occur: niet_(?:gevonden|aanwezig|plaats)
     """,
 )
 INDONESIAN = Language(
@@ -559,6 +572,7 @@ INDONESIAN = Language(
     takes: membutuhkan memakan_waktu
     start: awal(?=:)
     end: akhir(?=:) usai
+    to: (?:sampai|hingga)_ke-?(?=_?\d)
     """,
 )
 POLISH = Language(
@@ -590,6 +604,7 @@ POLISH = Language(
     takes: zajmuje
     start: rozpoczyna
     end: kończąc zakończenie
+    does_not_occur: nie_(?:znaleziono|znalazłem|zawiera)
     """,
 )
 TURKISH = Language(

@@ -15,6 +15,8 @@ REACH = 100
 """Characters between two times beyond which nothing joins them."""
 MOST_WHOLE_HOURS_S = 6 * 3600
 """Hours without minutes, from here on, may be the time of day."""
+NEGATIVE = "a negative time"
+"""Fault of a moment such as [-1, -1]."""
 LABEL_REACH = 60
 """Characters before a time beyond which no label belongs to it."""
 
@@ -50,6 +52,10 @@ _FROM_THE_START = re.compile(words.FROM_THE_START)
 _NOT_UNTIL = re.compile(words.NOT_UNTIL)
 _BEFORE_THE_END = re.compile(words.BEFORE_THE_END)
 _WHOLE = re.compile(words.WHOLE)
+_NEEDED = re.compile(
+    rf"\b{words.one_of('need needs require provide share upload send access watch view without process load')}\b"
+    r"[^.;\n]{0,24}\Z"
+)
 _VIDEO_IS = re.compile(words.VIDEO_IS)
 _AFTER = re.compile(r"\bafter (?:about |around |the )?\Z")
 _VIDEO = re.compile(rf"\b{words.VIDEO}\b")
@@ -261,7 +267,7 @@ def _pair(text: str, first: Time, second: Time, link: str, before: str) -> Momen
     if max(first.factor, second.factor) == 3600 and max(a, b) >= MOST_WHOLE_HOURS_S:
         fault = fault or "hours of a day, or of a very long video"
     if _is_negative(text, first.begin):
-        fault = "a negative time"
+        fault = NEGATIVE
     return Moment(first.begin, second.end, a, b, unit, _HOW[link], fault)
 
 
@@ -325,7 +331,7 @@ def _is_value(before: str) -> bool:
 def whole_video(text: str) -> Moment | None:
     """Return the moment of a text about the whole video, or None."""
     match = _WHOLE.search(text)
-    if match is not None:
+    if match is not None and _NEEDED.search(text, 0, match.start()) is None:
         return Moment(*match.span(), 0.0, math.inf, "", "the whole video")
     minute = re.search(r"\bfirst minute\b", text)
     return None if minute is None else Moment(*minute.span(), 0.0, 60.0, "s", "the start to an end")

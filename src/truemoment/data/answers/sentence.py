@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from truemoment.base.records import MAX_TIME_S
@@ -12,7 +13,7 @@ from truemoment.data.answers.asides import sort_out
 from truemoment.data.answers.contexts import LOOKED_AT, NEAR, NOT_PLACED, context_of
 from truemoment.data.answers.denials import declines, denies, silence
 from truemoment.data.answers.groups import alternatives, group, undecided
-from truemoment.data.answers.moments import REACH, Moment, find_moments, label_of, whole_video
+from truemoment.data.answers.moments import NEGATIVE, REACH, Moment, find_moments, label_of, whole_video
 from truemoment.data.answers.part import Extract, parts
 from truemoment.data.answers.reading import ParsedAnswer, Reading
 from truemoment.data.answers.rewriting import rewritten
@@ -56,13 +57,15 @@ def _read(part: Extract, reading: Reading) -> ParsedAnswer:
     moments += [whole] if whole else []
     if part.fault:
         return ParsedAnswer("ambiguous", (), _span(part, moments), part.fault)
+    if moments and all(moment.fault == NEGATIVE for moment in moments) and silence(part.text)[0] == "no answer":
+        return _of_silence(part, [], reading)
     complete = [moment for moment in moments if not moment.one_sided or reading.one_sided == "extend"]
     if complete:
         return _of_moments(part, complete, reading)
     silent, _ = silence(part.text)
     looked_at = bool(aside) and all(moment.fault == LOOKED_AT for moment in aside)
     if aside and not moments and silent != "refused" and not (silent and looked_at):
-        loose = _of_loose(part, [time for time in times if not _is_in(time, aside)], reading)
+        loose = _of_loose(part, _outside(times, aside), reading)
         if loose.status == "parsed":
             return loose
         return ParsedAnswer("ambiguous", (), _span(part, aside[-1:]), aside[-1].fault)
@@ -87,8 +90,10 @@ def _joined_halves(part: Extract, moments: Sequence[Moment], times: Sequence[Tim
     hows = [moment.how for moment in moments]
     if hows == ["a start", "an end"] and moments[0].start < moments[1].end:
         return moments[0]._replace(stop=moments[1].stop, end=moments[1].end, how="a start and an end")
-    others = [time for time in times if time.unit == "s" and not _is_in(time, moments)]
-    if hows not in (["a start"], ["an end"]) or len(others) != 1 or others[0].fault or _is_aside(part.text, 0, others[0]):
+    if hows not in (["a start"], ["an end"]):
+        return None
+    others = [time for time in _outside(times, moments) if time.unit == "s"]
+    if len(others) != 1 or others[0].fault or _is_aside(part.text, 0, others[0]):
         return None
     (half,), (time,) = moments, others
     if half.how == "an end" and time.end <= half.begin and time.value < half.end:
@@ -99,13 +104,17 @@ def _joined_halves(part: Extract, moments: Sequence[Moment], times: Sequence[Tim
     return None
 
 
-def _is_in(time: Time, moments: Sequence[Moment]) -> bool:
-    return any(moment.begin <= time.begin < moment.stop for moment in moments)
+def _outside(times: Sequence[Time], moments: Sequence[Moment]) -> list[Time]:
+    """Return the times that are in no moment; both are in the order of the text."""
+    begins = [moment.begin for moment in moments]
+    last = [bisect_right(begins, time.begin) - 1 for time in times]
+    return [time for time, at in zip(times, last, strict=True) if at < 0 or time.begin >= moments[at].stop]
 
 
 def _of_moments(part: Extract, moments: Sequence[Moment], reading: Reading) -> ParsedAnswer:
     """Choose among the moments of a part, and judge them."""
-    groups = group(part.text, _best_stated(part.text, moments))
+    of_axis = [moment for moment in moments if moment.unit in _UNITS_OF[reading.on.kind]]
+    groups = group(part.text, _best_stated(part.text, of_axis or moments))
     if reading.which == "all":
         selected = [moment for of_group in groups for moment in of_group]
     else:
@@ -171,8 +180,6 @@ def _fault(moment: Moment, reading: Reading) -> str:
     axis = reading.on
     if moment.unit not in _UNITS_OF[axis.kind]:
         return f"{_CALLED[moment.unit]}, and the axis is {axis}"
-    if axis.kind == "seconds" and not moment.unit and 0 < moment.end <= 1:
-        return "numbers up to 1 without a unit, which may be parts of the video"
     largest = moment.start if math.isinf(moment.end) else max(moment.start, moment.end)
     return "beyond the axis" if largest > _longest(axis) else ""
 
@@ -208,11 +215,13 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
         end_s = math.inf
     elif not why and len(candidates) != 2:
         why = "a single time" if len(candidates) == 1 else f"{len(candidates)} times that nothing joins"
+    elif not why and _ONLY_AND.fullmatch(part.text, candidates[0].end, candidates[1].begin):
+        why = "two times, each may be a moment"
     elif not why and _TWICE.search(part.text, max(candidates[0].begin - 40, 0), candidates[1].begin):
         why = "two times, each may be a moment"
     elif not why and _OR.search(part.text, candidates[0].end, candidates[1].begin):
         why = "one time or another"
-    elif not why and undecided(part.text):
+    elif not why and ("?" in part.text or undecided(part.text)):
         why = "one time or another"
     elif not why and not start_s < end_s:
         why = "two times that do not rise"
@@ -256,6 +265,7 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
 
 
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
+_ONLY_AND = re.compile(r",? and (?:at |again )*")
 _AND = re.compile(r"[^.;:!?\n]{0,40}\band [^.;:!?\n]*\Z")
 _SECOND_THOUGHT = re.compile(r"\b(?:or|either|wait|no|actually|correction|sorry|rather|but)\b")
 _NO_PLACE = re.compile(r"\b(?:of|for|are|were|(?<!earlier )(?<!later )than|next|last|within) (?:about |around )?\Z")

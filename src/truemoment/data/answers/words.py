@@ -142,7 +142,7 @@ WHOLE = (
 WHOLE_VIDEO = one_of("video film footage movie recording")  # a clip may be the moment itself
 VIDEO_IS = rf"\b{WHOLE_VIDEO}(?:'s)?(?: itself)? (?:is|lasts|ends|finishes|runs|has|covers|spans|goes|plays)\b"
 UNIT_BEFORE = (
-    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_?ind\w+|indices)|(?P<percent>percent(?:ages?)?)"
+    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_\w+|frameind\w+|indices)|(?P<percent>percent(?:ages?)?)"
     r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\b[^.;\n\d]{0,30}\Z"
 )
 STATES_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
@@ -203,6 +203,7 @@ DENIAL = (
     r"|\bnone of (?:the|these)\b|\bneither [a-z ,']{1,60}\b(?:appears?|occurs?|happens?|present|shown|seen|visible)"
     rf"|\bno (?:[a-z']+ ){{0,3}}?{MOMENTS}\b"
     r"|\bthere(?: is|'s| are|s) no(?:thing|body| one)?\b|\bnothing (?:in the video )?(?:matches|like|corresponds)"
+    r"|\bno [a-z]+,? (?:anywhere|at all|whatsoever)\b|\"(?:is )?not (?:present|found|visible|available|shown)\""
     r"|\b(?:is|are) absent\b|\babsent from\b|\bnot applicable\b|\bno corresponding\b"
     r"|\"(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
 )
