@@ -16,6 +16,7 @@ _VALUES = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 _LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4})?[\[(]?\Z")
+_SENTENCE_BEGINS = re.compile(r"(?:\A|[.\n])[ \t]{0,2}\Z")
 _BULLET = re.compile(
     r"(?:^|(?<=\n))[ \t]{0,4}(?:\(?\d{1,2}[.):]|[-•])[ \t]{0,4}|\(\d{1,2}\)|(?<=[\s,;])\d{1,2}[.)](?=\s)"
 )
@@ -46,13 +47,18 @@ def _is_repeated(last: Moment, moment: Moment, between: str) -> bool:
 
 
 def _are_listed(text: str, last: Moment, moment: Moment) -> bool:
-    """Whether both moments begin a line, perhaps with a bullet or number, the one right below the other."""
+    """Whether both moments begin a line, the one right below the other, or a sentence, the one right after the other."""
     between = text[last.stop : moment.begin]
-    if between.count("\n") != 1 or len(between) > 4 * REACH:
+    if len(between) > 4 * REACH or between.count("\n") > 1:
         return False
-    return all(
-        _LINE_BEGINS.search(text, max(member.begin - 16, 0), member.begin) is not None for member in (last, moment)
-    )
+    if between.count("\n") == 1:
+        return all(_begins(_LINE_BEGINS, text, member) for member in (last, moment))
+    one_sentence = len(_SENTENCE_END.findall(between.rstrip())) == 1
+    return one_sentence and all(_begins(_SENTENCE_BEGINS, text, member) for member in (last, moment))
+
+
+def _begins(pattern: re.Pattern[str], text: str, moment: Moment) -> bool:
+    return pattern.search(text, max(moment.begin - 16, 0), moment.begin) is not None
 
 
 def _have_one_text(text: str, between: str, moment: Moment) -> bool:
@@ -79,3 +85,11 @@ def alternatives(text: str, moments: Sequence[Moment]) -> bool:
         re.fullmatch(r"\W{0,4}(?:or|either|maybe|possibly)\b[\w ]{0,30}", text[a.stop : b.begin].strip(" ,"))
         for a, b in pairwise(moments)
     )
+
+
+def undecided(text: str) -> bool:
+    """Whether a text with several moments leaves open which of them is the answer."""
+    return _UNDECIDED.search(text) is not None
+
+
+_UNDECIDED = re.compile(words.UNDECIDED)

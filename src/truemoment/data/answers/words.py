@@ -30,10 +30,18 @@ seventeen eighteen nineteen"""
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 ONES = {word: value for value, word in enumerate(_ONES.split())}
 TENS = {word: 10 * value for value, word in enumerate(_TENS.split(), 2)}
+_UNIT_ORDINALS = "third fourth fifth sixth seventh eighth ninth"
+_ORDINALS = f"""{_UNIT_ORDINALS} tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth
+nineteenth twentieth"""
+ORDINALS = {word: value for value, word in enumerate(_ORDINALS.split(), 3)}
+ORDINALS |= {f"{ten[:-1]}ieth": value for ten, value in TENS.items()} | {"first": 1, "second": 2}
+_ORDER = one_of(" ".join(word for word in ORDINALS if word not in ("first", "second")))
 SPELLED = (
-    rf"\b(?:{one_of(' '.join(TENS))}(?:[- ]{one_of(' '.join(list(ONES)[1:10]))})?|{one_of(' '.join(ONES))}"
-    r"|half an?|an?(?=[ ](?:minute|hour)))\b"
+    rf"\b(?:{one_of(' '.join(TENS))}"
+    rf"(?:[- ](?:{one_of(' '.join(list(ONES)[1:10]))}|{one_of(f'first {_UNIT_ORDINALS}')}|second(?= second\b)))?"
+    rf"|{one_of(' '.join(ONES))}|{_ORDER}|half an?|an?(?=[ ](?:minute|hour)))\b"
 )
+"""A number or an order in words; "first" and "second" alone are neither."""
 
 VIDEO = one_of("video clip film footage movie recording timeline")
 
@@ -102,11 +110,11 @@ DATED = r"\b(?:built|born|lived|made|founded|filmed|years?|published|released|da
 """Before two numbers that may be years."""
 
 # One time and an end of the video.
-GOES_ON = one_of("goes continues continuing lasts lasting runs keeps extends stays")
+GOES_ON = one_of("goes going continues continuing lasts lasting runs running keeps extends stays")
 ONWARD = one_of("on onward onwards going all_the_way right up")
 TO_THE_END = (
     rf"(?:[\s,\"'()]{{0,3}}(?:mark |seconds? )?(?:"
-    rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} )?"
+    rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} ){{0,2}}"
     r"(?:to|until|till|through|-+|and ends? (?:at|with)|\"?end(?:_time)?\"?:)\s?\"?"
     r"(?:the )?(?:very )?end\b(?![_:\"]*\s?[:=]?\s?\d))"
     r"|(?P<on>(?:and )?(?:onwards?\b|on\b(?=\W*$|[,.])|and after\b|to \?)))"
@@ -133,40 +141,10 @@ WHOLE = (
 # Before a moment that is not the answer.
 WHOLE_VIDEO = one_of("video film footage movie recording")  # a clip may be the moment itself
 VIDEO_IS = rf"\b{WHOLE_VIDEO}(?:'s)?(?: itself)? (?:is|lasts|ends|finishes|runs|has|covers|spans|goes|plays)\b"
-OTHER_RANGE = (
-    r"(?:\b(?:confidence|score|probability|iou|certainty)\W{0,3}(?:is |was |of |from )?\W{0,2}"
-    r"|\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{0,4}(?:at |are |is )?\W{0,3}"
-    r"|\b(?:margin|error|tolerance|uncertainty)\W{0,3}(?:of |is )?(?:about )?"
-    r"|\bcount(?:s|ed|ing)? (?:down )?(?:from )?)\Z"
-)
-EXTENT_OF_VIDEO = rf"(?:{VIDEO_IS}|\b{WHOLE_VIDEO}(?:'s)? (?:length|duration|range|timeline)\b)[^.;\n]{{0,20}}\Z"
-LENGTH_RANGE = (
-    r"\b(?:lasts?|lasted|lasting|takes?|took|taking|duration|(?<!go )(?<!opt )(?<!look )for|length)\W{1,3}"
-    r"(?:(?:is|of|about|around|between|only|roughly|approximately)\W)*\Z"
-)
-DENIED_RANGE = (
-    r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
-    r"|(?:need|require)s? (?:more|additional) [a-z]+)\W{1,3}"
-    r"(?:(?:from|between|at|the|segment|interval)\W)*\Z"
-)
-BESIDE = (
-    r"\b(?:(?:after|before|following|prior to) (?:that|this|which)|afterwards?|beforehand|previously|meanwhile"
-    r"|the rest)\b[^.;\n]{0,40}\Z"
-)
-EXAMPLE = (
-    r"(?:(?:\be\.g\.,?|\bfor example,?|\bfor instance,?|\bsuch as) "
-    r"|\bexample(?: has| is| was| shows| gives| of| output| format|:){1,2}[\s\"']{1,4})(?:from |between )?\Z"
-)
 UNIT_BEFORE = (
-    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_?ind\w+|indices)|(?P<percent>percent(?:ages?)?)"
+    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_\w+|frameind\w+|indices)|(?P<percent>percent(?:ages?)?)"
     r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\b[^.;\n\d]{0,30}\Z"
 )
-ASIDE_SIGN = (
-    r"(?:conf|score|prob|iou|certain|box|coord|pixel|margin|error|toler|count|video|film|foot|movie|record|last|tak|took|dura"
-    r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|need|requir|after|before|follow|prior|previous"
-    r"|meanwhile|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
-)
-"""Occurs before a moment wherever one of the patterns above matches."""
 STATES_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
 IS_THE_LENGTH = rf"[\s-]{{0,2}}(?:long\b|{VIDEO}\b)"
 TWICE = r"\b(?:twice|two times|both times|several times|each time|and again (?:at|around|from))\b"
@@ -181,6 +159,13 @@ CONNECTING = each(
     , ; & | / [ ] { } ( ) < > : - • = # " ' +"""
 )
 """Words that may be between two moments of one answer."""
+UNDECIDED = (
+    r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b|\b(?:could|might|may) (?:also|equally)\b"
+    r"|\bone\b[^.;\n]{0,60}\bthe other\b|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
+    r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b|\bdepend(?:s|ing) on\b"
+    r"|\b(?:not sure|not certain|unsure|unclear|(?:can't|cannot) (?:decide|tell)) (?:which|whether|if)\b"
+)
+"""In a text with several moments, none is chosen."""
 COUNTED_MOMENT = one_of("moment segment event interval occurrence instance clip time span window range")
 
 # Which part is the answer.
@@ -204,7 +189,7 @@ NOT = (
     rf"|\b{one_of('cannot cant never not without_being')})"
 )
 TO_BE_SEEN = (
-    r"(?:occur|happen|appear|take place|exist|present|shown?|visible|found|find|seen?|contain|include|mention|depict"
+    r"(?:occur|happen|appear|correspond|take place|exist|present|shown?|visible|found|find|seen?|contain|include|mention|depict"
     r"|display|portray|featured?|observed?|locate|identified|match|any (?:moment|such|segment|scene|instance|event)"
     r"|in (?:the|this) (?:video|clip))"
 )
@@ -215,12 +200,14 @@ MOMENTS = (
 DENIAL = (
     rf"{NOT}\b (?:[a-z']+ ){{0,5}}?{TO_BE_SEEN}"
     r"|\bnever (?:occurs|happens|appears|shows|takes place)"
+    r"|\bnone of (?:the|these)\b|\bneither [a-z ,']{1,60}\b(?:appears?|occurs?|happens?|present|shown|seen|visible)"
     rf"|\bno (?:[a-z']+ ){{0,3}}?{MOMENTS}\b"
     r"|\bthere(?: is|'s| are|s) no(?:thing|body| one)?\b|\bnothing (?:in the video )?(?:matches|like|corresponds)"
+    r"|\bno [a-z]+,? (?:anywhere|at all|whatsoever)\b|\"(?:is )?not (?:present|found|visible|available|shown)\""
     r"|\b(?:is|are) absent\b|\babsent from\b|\bnot applicable\b|\bno corresponding\b"
     r"|\"(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
 )
-MAY_DENY = ("no", "n't", "never", "absent", "false", "cant", "there")
+MAY_DENY = ("no", "neither", "n't", "never", "absent", "false", "cant", "there")
 """A text without any of these denies nothing."""
 HARMLESS = one_of(
     """again elsewhere anywhere_else otherwise other another outside apart_from before_that after_that before_this
