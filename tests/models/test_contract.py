@@ -96,8 +96,12 @@ def make_batch(model, n_pairs=4, n_tokens=6, seed=1):
         "other video": {"other_video": video[1]},
         "phrases": {"verbs": verbs, "nouns": nouns},
         "moment": {"moment": moment},
-        "moments": {"moments": np.stack([moment, np.where(np.arange(n_pairs)[:, None] % 2, np.nan, moment / 2)], axis=1)},
-        "ratings": {"ratings": np.where(rng.random((n_pairs, ROWS)) < 0.5, np.nan, rng.integers(0, 13, (n_pairs, ROWS)))},
+        "moments": {
+            "moments": np.stack([moment, np.where(np.arange(n_pairs)[:, None] % 2, np.nan, moment / 2)], axis=1)
+        },
+        "ratings": {
+            "ratings": np.where(rng.random((n_pairs, ROWS)) < 0.5, np.nan, rng.integers(0, 13, (n_pairs, ROWS)))
+        },
         "duration": {"duration_s": duration_s},
         "word numbers": {"word_numbers": numbers},
         "heads": {"heads": np.where(padding, -1, np.arange(n_tokens)[None] - 1)},

@@ -95,7 +95,7 @@ def test_five_of_seven_moments_are_drawn_by_seed_and_epoch(tiny):
     assert all(moments.shape == (15, 5, 2) for moments in drawn)
     starts = [np.rint(10 * moments[0, :, 0]).astype(int).tolist() for moments in drawn]
     assert all(len(set(start)) == 5 and start == sorted(start) for start in starts)
-    assert set(sum(starts, [])) == set(range(7))
+    assert {at for start in starts for at in start} == set(range(7))
     np.testing.assert_array_equal(data.epoch(3)[0].columns["moments"], drawn[2])
     np.testing.assert_array_equal(drawn[0][1:], drawn[1][1:])  # of the others nothing is drawn
 

@@ -78,7 +78,7 @@ class MomentDetr(SetModel):
         encoded = self.encode(batch)
         n_clips = encoded.clips.shape[1]
         memory = torch.cat([encoded.clips, encoded.words], dim=1)
-        place = torch.cat([encoded.place.to(memory.dtype), torch.zeros_like(encoded.words)], dim=1)
+        place = torch.cat([encoded.place, torch.zeros_like(encoded.words)], dim=1)
         padding = torch.cat([encoded.clip_padding, encoded.word_padding], dim=1)
         for layer in self.encoder:
             memory = layer(memory, place, padding)

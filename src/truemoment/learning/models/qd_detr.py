@@ -1,7 +1,7 @@
 r"""QD-DETR: clips that attend to the words first, moments that are refined layer by layer, and pairs that do not fit.
 
-Moon, Hyun, Park, Park and Heo: "Query-Dependent Video Representation for Moment Retrieval and Highlight Detection", CVPR
-2023; details from the authors' code, https://github.com/wjun0830/QD-DETR. What differs from Moment-DETR:
+Moon, Hyun, Park, Park and Heo: "Query-Dependent Video Representation for Moment Retrieval and Highlight Detection",
+CVPR 2023; details from the authors' code, https://github.com/wjun0830/QD-DETR. What differs from Moment-DETR:
 
 - the words go into the clips by an attention, and the encoder sees clips and a learned *global row*, no words;
 - a slot is an *anchor*, a centre and a width, which each layer of the decoder refines and reads the clips around;
@@ -74,37 +74,36 @@ class AnchorDecoderLayer(FeedForward):
     def __init__(self, hidden: int, heads: int, feedforward: int, dropout: float, *, first: bool) -> None:
         super().__init__(hidden, feedforward, dropout, SLOPE)
         self.heads = heads
-        for name in ("query", "query_place", "key", "key_place", "value", "out"):
-            self.add_module(f"self_{name}", nn.Linear(hidden, hidden))
-        for name in ("query", "key", "key_place", "value", "query_code", "out"):
-            self.add_module(f"cross_{name}", nn.Linear(hidden, hidden))
+        self.self_query, self.self_query_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.self_key, self.self_key_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.self_value, self.self_out = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.cross_query, self.cross_query_code = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.cross_key, self.cross_key_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.cross_value, self.cross_out = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
         self.cross_query_place = nn.Linear(hidden, hidden) if first else None
         self.norm_self, self.norm_cross = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
 
-    def forward(
-        self, rows: Tensor, slot_place: Tensor, code: Tensor, clips: Tensor, place: Tensor, padding: Tensor
-    ) -> Tensor:
+    def forward(self, rows: Tensor, slot_place: Tensor, code: Tensor, encoded: Encoded) -> Tensor:
         """Return the content of the slots, (B, N, H).
 
         Parameters
         ----------
         rows, slot_place, code : (B, N, H)
             What the slots became so far, and the place and code of their anchors.
-        clips, place : (B, T, H)
-            Clips of the encoder, and their places.
-        padding : (B, T)
-            Clips that do not count.
+        encoded
+            Clips of the encoder with their places; its words are not read.
         """
+        clips, counts = encoded.clips, ~encoded.clip_padding[:, None, None]
         query = self.self_query(rows) + self.self_query_place(slot_place)
         key = self.self_key(rows) + self.self_key_place(slot_place)
         attended = self._attend(self._by_head(query), self._by_head(key), self.self_value(rows), None)
         rows = self.norm_self(rows + self.dropout(self.self_out(attended)))
-        query, key, key_place = self.cross_query(rows), self.cross_key(clips), self.cross_key_place(place)
+        query, key, key_place = self.cross_query(rows), self.cross_key(clips), self.cross_key_place(encoded.place)
         if self.cross_query_place is not None:
             query, key = query + self.cross_query_place(slot_place), key + key_place
         query = torch.cat([self._by_head(query), self._by_head(self.cross_query_code(code))], dim=3)
         key = torch.cat([self._by_head(key), self._by_head(key_place)], dim=3)
-        attended = self._attend(query, key, self.cross_value(clips), ~padding[:, None, None])
+        attended = self._attend(query, key, self.cross_value(clips), counts)
         rows = self.norm_cross(rows + self.dropout(self.cross_out(attended)))
         decoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
         return decoded
@@ -166,7 +165,7 @@ class QdDetr(SetModel):
 
     def _read(self, encoded: Encoded) -> tuple[Tensor, Tensor]:
         """Return the clips (B, T, H) that the words went into, and their ratings (B, T)."""
-        clips, place = encoded.clips, encoded.place.to(encoded.clips.dtype)
+        clips, place = encoded.clips, encoded.place
         unseen = self._unseen(encoded)
         for layer in self.words_into_clips:
             clips = layer(clips, place, encoded.words, unseen)
@@ -193,7 +192,7 @@ class QdDetr(SetModel):
     def _decode(self, encoded: Encoded, clips: Tensor) -> tuple[Tensor, Tensor]:
         """Return vectors (K, B, N, H) of the slots after each layer, and the anchors (K, B, N, 2) that entered it."""
         anchor = self.anchors.sigmoid().expand(len(clips), -1, -1)
-        place = encoded.place.to(clips.dtype)
+        encoded = encoded._replace(clips=clips)
         rows = clips.new_zeros(*anchor.shape[:2], clips.shape[2])
         layers, anchors = [], [anchor]
         for number, layer in enumerate(self.decoder):
@@ -201,7 +200,7 @@ class QdDetr(SetModel):
             scale = self.code_scale(rows) if number else 1.0
             gate = self.width_gate(rows).sigmoid() / anchor[..., 1:]
             slot_place = self.slot_place(code)
-            rows = layer(rows, slot_place, code * scale * gate, clips, place, encoded.clip_padding)
+            rows = layer(rows, slot_place, code * scale * gate, encoded)
             layers.append(self.decoder_norm(rows))
             anchors.append((self.refine(rows) + logit(anchor)).sigmoid())
             anchor = anchors[-1].detach()

@@ -114,10 +114,12 @@ class SetModel(GroundingModel):
         row = torch.arange(length + 1, device=video.device, dtype=video.dtype)
         edges = (row / n_rows[:, None]).unfold(1, 2, 1).masked_fill(clip_padding[..., None], 0.0)
         clips, words = self.clips_in(torch.cat([video, edges], dim=2)), self.words_in(batch.words)
-        place = clip_places(n_rows, length, clips.shape[2], video.dtype)
+        place = clip_places(n_rows, length, clips.shape[2], video.dtype).to(clips.dtype)
         return Encoded(clips, place, clip_padding, words, ~real_words(batch.n_words, words.shape[1]))
 
-    def output_of(self, batch: Batch, slots: Tensor, anchors: Tensor | float, ratings: dict[str, Tensor]) -> ModelOutput:
+    def output_of(
+        self, batch: Batch, slots: Tensor, anchors: Tensor | float, ratings: dict[str, Tensor]
+    ) -> ModelOutput:
         """Return the output for the vectors of slots.
 
         Parameters
@@ -134,7 +136,7 @@ class SetModel(GroundingModel):
         Returns
         -------
         ModelOutput
-            Log odds of being a moment (B, N). Extras: "classes" and "spans" (K, B, N, 2) of all layers, and the ratings.
+            Log odds of being a moment (B, N). Extras: "classes" and "spans" (K, B, N, 2) of all layers, and `ratings`.
         """
         kind = batch.words.dtype
         classes = self.moment_or_none(slots).to(kind)

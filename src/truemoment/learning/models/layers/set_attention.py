@@ -12,6 +12,7 @@ the authors' code of Moment-DETR, Lei et al. 2021, and QD-DETR, Moon et al. 2023
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import torch
@@ -55,7 +56,7 @@ class Perceptron(nn.ModuleList):
     """Linear layers of these widths, with ReLU between."""
 
     def __init__(self, *widths: int) -> None:
-        super().__init__(nn.Linear(n_in, n_out) for n_in, n_out in zip(widths[:-1], widths[1:], strict=True))
+        super().__init__(nn.Linear(n_in, n_out) for n_in, n_out in itertools.pairwise(widths))
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return rows (..., last width) of rows (..., first width)."""
