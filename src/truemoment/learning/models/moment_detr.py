@@ -51,9 +51,9 @@ class DecoderLayer(FeedForward):
         """
         query = rows + slots
         attended, _ = self.self_attention(query, query, rows, need_weights=False)
-        rows = self.norm_self(rows + self.dropout(attended))
+        rows = self.norm_self(rows + self.residual(attended))
         attended, _ = self.cross_attention(rows + slots, placed, memory, key_padding_mask=padding, need_weights=False)
-        rows = self.norm_cross(rows + self.dropout(attended))
+        rows = self.norm_cross(rows + self.residual(attended))
         decoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
         return decoded
 

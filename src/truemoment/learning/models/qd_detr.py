@@ -25,7 +25,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from truemoment.learning.models.base import Batch, Inputs, ModelOutput
-from truemoment.learning.models.clip_ratings import ClipLabels, margin_loss, negative_loss, rank_loss
+from truemoment.learning.models.clip_model import Encoded
+from truemoment.learning.models.clip_ratings import (
+    ClipLabels,
+    contrast_losses,
+    margin_loss,
+    negative_loss,
+    next_is_other_video,
+)
 from truemoment.learning.models.layers.positions import waves
 from truemoment.learning.models.layers.set_attention import (
     EncoderLayer,
@@ -34,7 +41,7 @@ from truemoment.learning.models.layers.set_attention import (
     WordsIntoClips,
     start_matrices,
 )
-from truemoment.learning.models.set_model import Encoded, SetModel, SetSettings
+from truemoment.learning.models.set_model import SetModel, SetSettings
 
 SLOPE = 0.25
 """Where the slope of each PReLU starts."""
@@ -97,14 +104,14 @@ class AnchorDecoderLayer(FeedForward):
         query = self.self_query(rows) + self.self_query_place(slot_place)
         key = self.self_key(rows) + self.self_key_place(slot_place)
         attended = self._attend(self._by_head(query), self._by_head(key), self.self_value(rows), None)
-        rows = self.norm_self(rows + self.dropout(self.self_out(attended)))
+        rows = self.norm_self(rows + self.residual(self.self_out(attended)))
         query, key, key_place = self.cross_query(rows), self.cross_key(clips), self.cross_key_place(encoded.place)
         if self.cross_query_place is not None:
             query, key = query + self.cross_query_place(slot_place), key + key_place
         query = torch.cat([self._by_head(query), self._by_head(self.cross_query_code(code))], dim=3)
         key = torch.cat([self._by_head(key), self._by_head(key_place)], dim=3)
         attended = self._attend(query, key, self.cross_value(clips), counts)
-        rows = self.norm_cross(rows + self.dropout(self.cross_out(attended)))
+        rows = self.norm_cross(rows + self.residual(self.cross_out(attended)))
         decoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
         return decoded
 
@@ -158,8 +165,7 @@ class QdDetr(SetModel):
         clips, rating = self._read(encoded)
         ratings = {"rating": rating}
         if self.training:
-            words, padding = (rows.roll(-1, dims=0) for rows in (encoded.words, encoded.word_padding))
-            ratings["other rating"] = self._read(encoded._replace(words=words, word_padding=padding))[1]
+            ratings["other rating"] = self._read(encoded.with_next_words())[1]
         layers, anchors = self._decode(encoded, clips)
         return self.output_of(batch, layers, logit(anchors), ratings)
 
@@ -212,19 +218,8 @@ class QdDetr(SetModel):
         terms = {"margin": weight * margin_loss(rating, self.pairs_of(labels))}
         if "other rating" not in extras:
             return terms
-        other, real = extras["other rating"], labels.relevant | labels.other
-        is_negative = real & self._has_negative(batch.require("video"))[:, None]
-        rank = rank_loss(
-            torch.cat([rating, other], dim=1),
-            functional.pad(labels.label, (0, other.shape[1])),
-            torch.cat([real, is_negative], dim=1),
-        )
+        video, other = batch.require("video"), extras["other rating"]
+        by_code = self.settings.negatives == "published"
+        has_negative = torch.ones_like(labels.by_people) if by_code else next_is_other_video(video)
+        rank, is_negative = contrast_losses(rating, other, labels, has_negative)
         return terms | {"rank": weight * rank, "negative": weight * negative_loss(other, is_negative)}
-
-    def _has_negative(self, video: Tensor) -> Tensor:
-        """Return which queries (B,) have a negative pair: the next one is of another video."""
-        if self.settings.negatives == "published":
-            return torch.ones(len(video), dtype=torch.bool, device=video.device)
-        following = video.roll(-1, dims=0)
-        same = (video == following) | (torch.isnan(video) & torch.isnan(following))
-        return ~same.flatten(1).all(dim=1)
