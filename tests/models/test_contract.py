@@ -56,13 +56,15 @@ SMALL = {
 """Settings of a small model of each family."""
 
 WITHOUT_GRADIENT = {
-    "moment-detr": {"decoder.0.self_attention.in_proj_weight"},
+    "moment-detr": {
+        "decoder.0.self_attention.in_proj_weight",
+        "decoder.0.self_attention.out_proj.weight",  # while the biases of the attention are 0, as they start
+        "decoder.0.norm_self.weight",
+        "saliency.bias",  # the margin compares clips of one video
+    },
     "qd-detr": {f"decoder.0.self_{part}.weight" for part in ("query", "key", "value")},
 }
-"""Weights on what the slots became so far, which is 0 before the first layer (specification, 8.6).
-
-Where the values of an attention are equal, its queries and keys do not matter either.
-"""
+"""Weights on what the slots became so far, which is 0 before the first layer (specification, 8.6)."""
 
 WORDS = ("person", "opens", "door", "opening", "sits", "down", "chair")
 """Words with the numbers 2 to 8."""
@@ -94,8 +96,12 @@ def make_batch(model, n_pairs=4, n_tokens=6, seed=1):
         "other video": {"other_video": video[1]},
         "phrases": {"verbs": verbs, "nouns": nouns},
         "moment": {"moment": moment},
-        "moments": {"moments": np.stack([moment, np.where(np.arange(n_pairs)[:, None] % 2, np.nan, moment / 2)], axis=1)},
-        "ratings": {"ratings": np.where(rng.random((n_pairs, ROWS)) < 0.5, np.nan, rng.integers(0, 13, (n_pairs, ROWS)))},
+        "moments": {
+            "moments": np.stack([moment, np.where(np.arange(n_pairs)[:, None] % 2, np.nan, moment / 2)], axis=1)
+        },
+        "ratings": {
+            "ratings": np.where(rng.random((n_pairs, ROWS)) < 0.5, np.nan, rng.integers(0, 13, (n_pairs, ROWS)))
+        },
         "duration": {"duration_s": duration_s},
         "word numbers": {"word_numbers": numbers},
         "heads": {"heads": np.where(padding, -1, np.arange(n_tokens)[None] - 1)},

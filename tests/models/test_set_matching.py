@@ -17,14 +17,14 @@ def test_the_matching_is_the_best_of_all():
     costs[100:] = costs[100:].round()
     counts = torch.arange(200) % 5
     slots = match(costs, counts)
-    for cost, count, chosen in zip(costs.tolist(), counts.tolist(), slots.tolist(), strict=True):
+    for cost, count, all_slots in zip(costs.tolist(), counts.tolist(), slots.tolist(), strict=True):
         ways = list(itertools.permutations(range(5), count))
         sums = [sum(cost[slot][m] for m, slot in enumerate(way)) for way in ways]
         best = [sorted(way) for way, total in zip(ways, sums, strict=True) if total == min(sums)]
-        chosen = chosen[:count]
+        chosen = all_slots[:count]
         assert sum(cost[slot][m] for m, slot in enumerate(chosen)) == pytest.approx(min(sums), abs=1e-12)
         assert len(set(chosen)) == count
-        assert sorted(chosen)[-1:] <= min(slots[-1:] for slots in best)  # the last slot is as low as it can be
+        assert max(chosen, default=0) <= min(max(way, default=0) for way in best)  # the last slot is as low as may be
 
 
 def test_the_lower_slot_wins_of_equal_costs():

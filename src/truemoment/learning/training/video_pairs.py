@@ -169,7 +169,9 @@ class WholeVideos:
         moments = self.pairs.columns.get("moments")
         if moments is None or moments.shape[1] <= self.most_moments:
             return self.pairs, self.log
-        drawn = drawn_moments(moments, self.most_moments, np.random.default_rng([self.run.seed, number, STREAM_OF_MOMENTS]))
+        drawn = drawn_moments(
+            moments, self.most_moments, np.random.default_rng([self.run.seed, number, STREAM_OF_MOMENTS])
+        )
         pairs = copy.copy(self.pairs)
         pairs.columns = {**self.pairs.columns, "moments": drawn}
         return pairs, self.log
