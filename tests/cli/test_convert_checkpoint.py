@@ -1,4 +1,4 @@
-"""truemoment convert-checkpoint: from a published file to predictions and an audit, and one line for what is refused."""
+"""truemoment convert-checkpoint: from a published file to predictions, and one line for what is refused."""
 
 import json
 import sys
@@ -37,7 +37,7 @@ def published(tmp_path):
     return tmp_path
 
 
-def test_a_run_predicts_and_is_audited(call, published, monkeypatch):
+def test_a_run_predicts_also_on_changed_videos_as_an_audit_asks(call, published, monkeypatch):
     monkeypatch.chdir(published)
     mine = ("--annotations", "mine.jsonl", "--split", "test")
     sources = ("--features", "slow,clip", "--queries", "text")
@@ -50,9 +50,11 @@ def test_a_run_predicts_and_is_audited(call, published, monkeypatch):
     made_by = json.loads(Path("preds.jsonl").read_text().splitlines()[0])["made_by"]
     assert made_by["trained_on"].startswith("weights of others/best.ckpt#")
     assert "note: weights of others: best.ckpt, SHA-256" in err
-    status, out, err = call("audit", "preds.jsonl", *mine, "--model", "run", "--resamples", "200")
+    status, _, err = call("predict", "run", "run", *mine, "-o", "shuffled.jsonl", "--change", "shuffled")
     assert status == 0, err
-    assert "shuffled" in out
+    first, other = (Path(name).read_text().splitlines()[1:] for name in ("preds.jsonl", "shuffled.jsonl"))
+    assert [json.loads(line)["query_id"] for line in first] == [json.loads(line)["query_id"] for line in other]
+    assert first != other
 
 
 def test_a_run_predicts_films_window_by_window(call, published, monkeypatch):

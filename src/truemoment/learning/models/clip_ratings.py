@@ -141,3 +141,30 @@ def rank_loss(score: Tensor, label: Tensor, counts: Tensor) -> Tensor:
     at_least = (label[:, None] >= torch.arange(1, N_RANKS, device=label.device)[:, None]).to(score.dtype)  # (B, K, S)
     means = (at_least * log_share[:, None]).sum(dim=2) / (at_least.sum(dim=2) + SMALLEST_SUM)
     return -means.sum() / (N_RANKS * len(score))
+
+
+def contrast_losses(rating: Tensor, other: Tensor, labels: ClipLabels, has_negative: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the rank loss of clips, with those of negative pairs among the others.
+
+    Also returns the mask of the clips of negative pairs.
+
+    Parameters
+    ----------
+    rating, other : (B, T)
+        Scores of the clips, and with the sentence of another query.
+    labels
+        Labels of the clips.
+    has_negative : (B,)
+        Queries that have a negative pair.
+    """
+    real = labels.relevant | labels.other
+    is_negative = real & has_negative[:, None]
+    scores, counts = torch.cat([rating, other], dim=1), torch.cat([real, is_negative], dim=1)
+    return rank_loss(scores, functional.pad(labels.label, (0, other.shape[1])), counts), is_negative
+
+
+def next_is_other_video(video: Tensor) -> Tensor:
+    """Return for which videos (B, T, D) of a batch the next one, or for the last the first, is another, (B,)."""
+    following = video.roll(-1, dims=0)
+    same = (video == following) | (torch.isnan(video) & torch.isnan(following))
+    return ~same.flatten(1).all(dim=1)

@@ -51,9 +51,9 @@ class DecoderLayer(FeedForward):
         """
         query = rows + slots
         attended, _ = self.self_attention(query, query, rows, need_weights=False)
-        rows = self.norm_self(rows + self.dropout(attended))
+        rows = self.norm_self(rows + self.residual(attended))
         attended, _ = self.cross_attention(rows + slots, placed, memory, key_padding_mask=padding, need_weights=False)
-        rows = self.norm_cross(rows + self.dropout(attended))
+        rows = self.norm_cross(rows + self.residual(attended))
         decoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
         return decoded
 
@@ -78,7 +78,7 @@ class MomentDetr(SetModel):
         encoded = self.encode(batch)
         n_clips = encoded.clips.shape[1]
         memory = torch.cat([encoded.clips, encoded.words], dim=1)
-        place = torch.cat([encoded.place.to(memory.dtype), torch.zeros_like(encoded.words)], dim=1)
+        place = torch.cat([encoded.place, torch.zeros_like(encoded.words)], dim=1)
         padding = torch.cat([encoded.clip_padding, encoded.word_padding], dim=1)
         for layer in self.encoder:
             memory = layer(memory, place, padding)

@@ -1,7 +1,7 @@
 r"""QD-DETR: clips that attend to the words first, moments that are refined layer by layer, and pairs that do not fit.
 
-Moon, Hyun, Park, Park and Heo: "Query-Dependent Video Representation for Moment Retrieval and Highlight Detection", CVPR
-2023; details from the authors' code, https://github.com/wjun0830/QD-DETR. What differs from Moment-DETR:
+Moon, Hyun, Park, Park and Heo: "Query-Dependent Video Representation for Moment Retrieval and Highlight Detection",
+CVPR 2023; details from the authors' code, https://github.com/wjun0830/QD-DETR. What differs from Moment-DETR:
 
 - the words go into the clips by an attention, and the encoder sees clips and a learned *global row*, no words;
 - a slot is an *anchor*, a centre and a width, which each layer of the decoder refines and reads the clips around;
@@ -25,7 +25,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from truemoment.learning.models.base import Batch, Inputs, ModelOutput
-from truemoment.learning.models.clip_ratings import ClipLabels, margin_loss, negative_loss, rank_loss
+from truemoment.learning.models.clip_model import Encoded
+from truemoment.learning.models.clip_ratings import (
+    ClipLabels,
+    contrast_losses,
+    margin_loss,
+    negative_loss,
+    next_is_other_video,
+)
 from truemoment.learning.models.layers.positions import waves
 from truemoment.learning.models.layers.set_attention import (
     EncoderLayer,
@@ -34,7 +41,7 @@ from truemoment.learning.models.layers.set_attention import (
     WordsIntoClips,
     start_matrices,
 )
-from truemoment.learning.models.set_model import Encoded, SetModel, SetSettings
+from truemoment.learning.models.set_model import SetModel, SetSettings
 
 SLOPE = 0.25
 """Where the slope of each PReLU starts."""
@@ -74,38 +81,37 @@ class AnchorDecoderLayer(FeedForward):
     def __init__(self, hidden: int, heads: int, feedforward: int, dropout: float, *, first: bool) -> None:
         super().__init__(hidden, feedforward, dropout, SLOPE)
         self.heads = heads
-        for name in ("query", "query_place", "key", "key_place", "value", "out"):
-            self.add_module(f"self_{name}", nn.Linear(hidden, hidden))
-        for name in ("query", "key", "key_place", "value", "query_code", "out"):
-            self.add_module(f"cross_{name}", nn.Linear(hidden, hidden))
+        self.self_query, self.self_query_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.self_key, self.self_key_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.self_value, self.self_out = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.cross_query, self.cross_query_code = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.cross_key, self.cross_key_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.cross_value, self.cross_out = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
         self.cross_query_place = nn.Linear(hidden, hidden) if first else None
         self.norm_self, self.norm_cross = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
 
-    def forward(
-        self, rows: Tensor, slot_place: Tensor, code: Tensor, clips: Tensor, place: Tensor, padding: Tensor
-    ) -> Tensor:
+    def forward(self, rows: Tensor, slot_place: Tensor, code: Tensor, encoded: Encoded) -> Tensor:
         """Return the content of the slots, (B, N, H).
 
         Parameters
         ----------
         rows, slot_place, code : (B, N, H)
             What the slots became so far, and the place and code of their anchors.
-        clips, place : (B, T, H)
-            Clips of the encoder, and their places.
-        padding : (B, T)
-            Clips that do not count.
+        encoded
+            Clips of the encoder with their places; its words are not read.
         """
+        clips, counts = encoded.clips, ~encoded.clip_padding[:, None, None]
         query = self.self_query(rows) + self.self_query_place(slot_place)
         key = self.self_key(rows) + self.self_key_place(slot_place)
         attended = self._attend(self._by_head(query), self._by_head(key), self.self_value(rows), None)
-        rows = self.norm_self(rows + self.dropout(self.self_out(attended)))
-        query, key, key_place = self.cross_query(rows), self.cross_key(clips), self.cross_key_place(place)
+        rows = self.norm_self(rows + self.residual(self.self_out(attended)))
+        query, key, key_place = self.cross_query(rows), self.cross_key(clips), self.cross_key_place(encoded.place)
         if self.cross_query_place is not None:
             query, key = query + self.cross_query_place(slot_place), key + key_place
         query = torch.cat([self._by_head(query), self._by_head(self.cross_query_code(code))], dim=3)
         key = torch.cat([self._by_head(key), self._by_head(key_place)], dim=3)
-        attended = self._attend(query, key, self.cross_value(clips), ~padding[:, None, None])
-        rows = self.norm_cross(rows + self.dropout(self.cross_out(attended)))
+        attended = self._attend(query, key, self.cross_value(clips), counts)
+        rows = self.norm_cross(rows + self.residual(self.cross_out(attended)))
         decoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
         return decoded
 
@@ -159,14 +165,13 @@ class QdDetr(SetModel):
         clips, rating = self._read(encoded)
         ratings = {"rating": rating}
         if self.training:
-            words, padding = (rows.roll(-1, dims=0) for rows in (encoded.words, encoded.word_padding))
-            ratings["other rating"] = self._read(encoded._replace(words=words, word_padding=padding))[1]
+            ratings["other rating"] = self._read(encoded.with_next_words())[1]
         layers, anchors = self._decode(encoded, clips)
         return self.output_of(batch, layers, logit(anchors), ratings)
 
     def _read(self, encoded: Encoded) -> tuple[Tensor, Tensor]:
         """Return the clips (B, T, H) that the words went into, and their ratings (B, T)."""
-        clips, place = encoded.clips, encoded.place.to(encoded.clips.dtype)
+        clips, place = encoded.clips, encoded.place
         unseen = self._unseen(encoded)
         for layer in self.words_into_clips:
             clips = layer(clips, place, encoded.words, unseen)
@@ -193,7 +198,7 @@ class QdDetr(SetModel):
     def _decode(self, encoded: Encoded, clips: Tensor) -> tuple[Tensor, Tensor]:
         """Return vectors (K, B, N, H) of the slots after each layer, and the anchors (K, B, N, 2) that entered it."""
         anchor = self.anchors.sigmoid().expand(len(clips), -1, -1)
-        place = encoded.place.to(clips.dtype)
+        encoded = encoded._replace(clips=clips)
         rows = clips.new_zeros(*anchor.shape[:2], clips.shape[2])
         layers, anchors = [], [anchor]
         for number, layer in enumerate(self.decoder):
@@ -201,7 +206,7 @@ class QdDetr(SetModel):
             scale = self.code_scale(rows) if number else 1.0
             gate = self.width_gate(rows).sigmoid() / anchor[..., 1:]
             slot_place = self.slot_place(code)
-            rows = layer(rows, slot_place, code * scale * gate, clips, place, encoded.clip_padding)
+            rows = layer(rows, slot_place, code * scale * gate, encoded)
             layers.append(self.decoder_norm(rows))
             anchors.append((self.refine(rows) + logit(anchor)).sigmoid())
             anchor = anchors[-1].detach()
@@ -213,19 +218,8 @@ class QdDetr(SetModel):
         terms = {"margin": weight * margin_loss(rating, self.pairs_of(labels))}
         if "other rating" not in extras:
             return terms
-        other, real = extras["other rating"], labels.relevant | labels.other
-        is_negative = real & self._has_negative(batch.require("video"))[:, None]
-        rank = rank_loss(
-            torch.cat([rating, other], dim=1),
-            functional.pad(labels.label, (0, other.shape[1])),
-            torch.cat([real, is_negative], dim=1),
-        )
+        video, other = batch.require("video"), extras["other rating"]
+        by_code = self.settings.negatives == "published"
+        has_negative = torch.ones_like(labels.by_people) if by_code else next_is_other_video(video)
+        rank, is_negative = contrast_losses(rating, other, labels, has_negative)
         return terms | {"rank": weight * rank, "negative": weight * negative_loss(other, is_negative)}
-
-    def _has_negative(self, video: Tensor) -> Tensor:
-        """Return which queries (B,) have a negative pair: the next one is of another video."""
-        if self.settings.negatives == "published":
-            return torch.ones(len(video), dtype=torch.bool, device=video.device)
-        following = video.roll(-1, dims=0)
-        same = (video == following) | (torch.isnan(video) & torch.isnan(following))
-        return ~same.flatten(1).all(dim=1)

@@ -5,9 +5,9 @@ The cost of the moment of slot n for the reference m is
 .. math:: 10 \, (|c_n - c_m| + |w_n - w_m|) - \text{gIoU}(n, m) - 4 \, p_n,
 
 with centres c and widths w as shares of the video, and the probability p of being a moment. Each reference gets one
-slot, so that the sum of the costs is least. The losses are those of Moment-DETR (Lei et al. 2021) and its family: *span*
-and *giou* are means over the matched pairs of a batch, so that a query with more references counts more, and *label*
-is the mean over all slots of a cross-entropy that counts a tenth for slots without a reference.
+slot, so that the sum of the costs is least. The losses are those of Moment-DETR (Lei et al. 2021) and its family:
+*span* and *giou* are means over the matched pairs of a batch, so that a query with more references counts more, and
+*label* is the mean over all slots of a cross-entropy that counts a tenth for slots without a reference.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def set_losses(logits: Tensor, spans: Tensor, moments: Tensor) -> dict[str, Tens
     moments : (B, M, 2)
         Start and end of each reference; NaN after the last.
     """
-    n_layers, n_queries, n_slots = spans.shape[:3]
+    n_layers, n_queries = spans.shape[:2]
     is_real = ~torch.isnan(moments[..., 0])
     references = spans_of(torch.nan_to_num(moments)).expand(n_layers, -1, -1, -1)
     counts = is_real.sum(dim=1).expand(n_layers, -1)

