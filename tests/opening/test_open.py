@@ -11,7 +11,7 @@ from truemoment.web.opening.entries import key_of
 from truemoment.web.opening.work import free_name
 
 from ..browsing.conftest import Client
-from .conftest import CANARY, N_QUERIES, write_predictions
+from .conftest import CANARY, N_QUERIES, write_annotations, write_predictions
 
 
 def cards_of(client, **asked):
@@ -232,6 +232,14 @@ def test_predictions_that_fit_no_annotations_are_refused_in_words(opened, folder
     server.service.catalogue.listing(fresh=True)
     found = client.get(f"/browse/{key(folder, 'else.jsonl')}/queries")
     assert (found.status_code, "This cannot be opened" in found.text) == (400, True)
+    write_annotations(folder / "newer.jsonl")
+    server.service.catalogue.listing(fresh=True)
+    for name, titles in (("else.jsonl", ["newer.jsonl", "mine.jsonl"]), ("ours.jsonl", ["mine.jsonl", "newer.jsonl"])):
+        choices = client.get(f"/api/data/{key(folder, name)}").json()["choices"]
+        assert [choice["title"] for choice in choices] == titles  # those of an audit of the file come first
+        if name == "else.jsonl":
+            shown = client.get(f"/browse/{key(folder, name)}/queries").text
+            assert all(f"/browse/{key(folder, name)}.{choice['key']}/queries" in shown for choice in choices)
     client.post("/api/audit", json={"predictions": [key(folder, "else.jsonl")]})
     assert ended(client)["state"] == "failed"
     assert not (folder / "else.audit.json").exists()
