@@ -105,13 +105,15 @@ def open_folder(
             sites.close()
             rooms.close()
 
-    def enter(open_room: Callable[[str], Application]) -> Callable[[str], Application]:
+    def enter(
+        open_room: Callable[[str], Application], others: Callable[[str], list[tuple[str, str]]] = lambda _: []
+    ) -> Callable[[str], Application]:
         def entered(name: str) -> Application:
             try:
                 return open_room(name)
             except (PageError, TrueMomentError) as error:
                 status = error.status if isinstance(error, PageError) else 400
-                context = {"site": site, "visitor": None, "problem": str(error)}
+                context = {"site": site, "visitor": None, "problem": str(error), "others": others(name)}
                 return HTMLResponse(site.templates.render("no_room.html.j2", **context), status_code=status)
 
         return entered
@@ -119,7 +121,7 @@ def open_folder(
     service = FolderService(catalogue, choices, work, None if address.names else sites)
     routes = [
         *service.routes(),
-        rooms_route("/browse", enter(rooms.browse), roles=OWNERS),
+        rooms_route("/browse", enter(rooms.browse, rooms.other_data), roles=OWNERS),
         rooms_route("/search", enter(rooms.search), roles=OWNERS),
     ]
     yield FolderServer(make_app(site, routes, lifespan=while_serving(at_work)), service, tokens)

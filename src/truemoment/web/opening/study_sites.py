@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from truemoment.base.boundary.processes import run_apart
@@ -18,22 +17,22 @@ from truemoment.web.annotating.study import StudyFolder
 from truemoment.web.pages.launch import Listening, bind, serve
 
 
-class SiteEndedError(Exception):
-    """The page of the folder has ended, and the site with it."""
-
-
-@dataclass(eq=False)
-class _Site:
-    """A site: the link of its owner, once it answers."""
-
-    link: Future[str] = field(default_factory=Future)
+class SiteEndedError(TrueMomentError):
+    """The page of the folder has ended, and its sites with it."""
 
 
 class StudySites:
-    """The sites that were started; they end with the page of the folder."""
+    """The sites that were started; they end with the page of the folder.
 
-    def __init__(self) -> None:
-        self._sites: dict[Path, _Site] = {}
+    Parameters
+    ----------
+    port
+        Port of a site; 0 takes a free one.
+    """
+
+    def __init__(self, port: int = PORT) -> None:
+        self.port = port
+        self._links: dict[Path, Future[str]] = {}  # of the owner, once the site answers
         self._lock = threading.Lock()
         self._end = threading.Event()
 
@@ -46,34 +45,34 @@ class StudySites:
             If the site cannot start, such as when another program serves the study.
         """
         with self._lock:
-            site = self._sites.get(study)
-            if site is None:
-                site = self._sites[study] = _Site()
-                threading.Thread(target=self._run, args=(study, site), daemon=True).start()
-        return site.link.result()
+            link = self._links.get(study)
+            if link is None:
+                link = self._links[study] = Future()
+                threading.Thread(target=self._run, args=(study, link), daemon=True).start()
+        return link.result()
 
     def close(self) -> None:
         """End all sites."""
         self._end.set()
 
-    def _run(self, study: Path, site: _Site) -> None:
+    def _run(self, study: Path, link: Future[str]) -> None:
         try:
-            run_apart(serve_study, study, on_status=site.link.set_result, check=self._check)
-        except (TrueMomentError, SiteEndedError) as error:
-            if not site.link.done():
-                site.link.set_exception(error)
+            run_apart(serve_study, study, self.port, on_status=link.set_result, check=self._check)
+        except TrueMomentError as error:
+            if not link.done():
+                link.set_exception(error)
         finally:
             with self._lock:
-                del self._sites[study]
+                del self._links[study]
 
     def _check(self) -> None:
         if self._end.is_set():
-            raise SiteEndedError
+            raise SiteEndedError("the page of the folder has ended")
 
 
-def serve_study(study: Path, on_start: Callable[[str], None]) -> None:
+def serve_study(study: Path, port: int, on_start: Callable[[str], None]) -> None:
     """Serve a study on this machine until the process ends; give the owner's new link when it answers."""
-    listening = Listening(port=PORT)
+    listening = Listening(port=port)
     with closing(bind(listening)) as sock:
         base = listening.base(sock.getsockname()[1])
         with open_study(StudyFolder(study), base=base) as server:
