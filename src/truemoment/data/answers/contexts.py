@@ -32,7 +32,7 @@ _LOOK = one_of(
 )
 _WILL = one_of(
     """let_me let's let_us i_will i'll i_am_going_to i'm_going_to i_need_to need_to i_have_to i_want_to should_i should_we
-    could_you please we_should we_can i_can i_should i_would_like_to"""
+    could_you please we_should we_can i_can i_should i_would_like_to i_would i'd"""
 )
 _DAY = rf"(?:(?:every|each|per|a) (?:week)?day|daily|in the {one_of('morning afternoon evening')}|at night|at noon)"
 _NAMED_SPAN = one_of("mark range interval window segment span period portion timeframe frame part section stretch")
@@ -77,6 +77,12 @@ CONTEXTS = (
         rf"(?:{words.VIDEO_IS}|\b{words.WHOLE_VIDEO}(?:'s)? (?:length|duration|range|timeline)\b)[^.;\n]{{0,20}}{_ANY}",
     ),
     Context(
+        NO_MOMENT,
+        "video_ move slid set drag turn adjust raise lower says reads said titled",
+        rf"\bvideo_[a-z]+\W{{1,4}}{_ANY}|\b{one_of('move moves set sets drag drags turn turns adjust raise lower')}\b[^.;:\n]{{0,30}}"
+        rf"{_BARE}|\b(?:says|reads|said|titled)[,:]? [\"']{_ANY}",
+    ),
+    Context(
         "the time of a clock in the video",
         "verse psalm watch clock countdown microwave",
         rf"\b{one_of('verses verse psalms psalm stopwatch game_clock match_clock countdown microwave')}\b[^.;\n]{{0,20}}{_ANY}"
@@ -97,7 +103,7 @@ CONTEXTS = (
         "a length",
         f"last tak took dura length long for wait paus rest hold held of {_ONE_SECOND} {_ONE_MINUTE}",
         r"\b(?:lasts?|lasted|lasting|takes?|took|taking|duration|length|waits?|waited|pauses?|paused|rests?|holds?)\W{1,3}"
-        rf"(?:{_ABOUT}\W{{1,2}})*{_RANGE}|\b(?<!go )(?<!opt )(?<!look )(?<!asked )for (?:{_ABOUT} )*{_RANGE}"
+        rf"(?:(?:him|her|them|it|me|us|{_ABOUT})\W{{1,2}})*{_RANGE}|\b(?<!go )(?<!opt )(?<!look )(?<!asked )for (?:{_ABOUT} )*{_RANGE}"
         rf"|\ban? (?:[a-z]+ ){{0,2}}(?:{words.VIDEO}|moment|period|scene|shot|interval) of (?:{_ABOUT} )?{_RANGE}"
         rf"|{_RANGE}[\s-]{{1,2}}(?:long\b|in (?:length|duration|total)\b)"
         rf"|\b(?:lasts?|lasted|lasting|takes?|took|taking|long) (?:{_ABOUT} )?from (?:{_ABOUT} )?{_ONE}"
@@ -106,9 +112,9 @@ CONTEXTS = (
     ),
     Context(
         "a moment that is denied",
-        "nothing never instead rather except exclud unlike other ignor need requir not n't anything wrong false correct mistaken",
+        "nothing never neither nor instead rather except exclud unlike other ignor need requir not n't anything wrong false correct mistaken",
         r"(?:\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
-        rf"|anything but|(?:need|require)s? (?:more|additional) [a-z]+)\W{{1,3}}(?:{_AT}\W)*"
+        rf"|anything but|(?:need|require)s? (?:more|additional) [a-z]+|neither|nor)\W{{1,3}}(?:{_AT}\W)*"
         rf"|(?:\bnot|n't)(?: {one_of('happening occurring visible shown present seen be it')})? (?:{_AT} )*){_ANY}"
         rf"|\b(?:nothing|never)\b[^.,;:\n]{{0,40}}{_ANY}"
         rf"|{_ANY}[^.,;\n\d]{{0,24}}\b(?:is|are|was|were|would be|seems?) (?:{one_of('wrong false incorrect mistaken')}\b"
@@ -132,6 +138,7 @@ CONTEXTS = (
         LOOKED_AT,
         "let i'll will going need should could please assum suppos if ask we i can want have look check search zoom view",
         rf"(?:\b{_WILL} (?:{one_of('now first then also just next again quickly')} )*{_LOOK}\b[^.;:!?\n]{{0,40}}"
+        r"|\bif you (?:could |can )?(?:describe|share|provide|send|tell|give|upload|mean)\b[^.;:!?\n]{0,50}"
         r"|\b(?:assuming|supposing|suppose|if it (?:were|was))\b[^.,;:!?\n]{0,40}"
         rf"|\bplease (?:share|provide|upload|send|describe|clarify|specify|confirm)\b[^.;:!?\n]{{0,50}}"
         rf"|\bi(?:'ve| have)? (?:looked|checked|searched|examined|scanned|reviewed|watched|went)\b[^.;:!?\n]{{0,40}}"

@@ -17,6 +17,8 @@ _VALUES = re.compile(
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 _LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4})?[\[(]?\Z")
 _SENTENCE_BEGINS = re.compile(r"(?:\A|[.\n])[ \t]{0,2}\Z")
+_IS_CUE = re.compile(r"\n[^\n]+(?:\n[^\n]+)?\n\n(?:\d+\n)?")
+"""The text of a cue of subtitles, and the number of the next."""
 _BULLET = re.compile(
     r"(?:^|(?<=\n))[ \t]{0,4}(?:\(?\d{1,2}[.):]|[-•])[ \t]{0,4}|\(\d{1,2}\)|(?<=[\s,;])\d{1,2}[.)](?=\s)"
 )
@@ -28,7 +30,7 @@ def group(text: str, moments: Sequence[Moment]) -> list[list[Moment]]:
     groups: list[list[Moment]] = [[moment] for moment in moments[:1]]
     for last, moment in pairwise(moments):
         between = text[last.stop : moment.begin]
-        if _connects(between) or _are_listed(text, last, moment) or _have_one_text(text, between, moment):
+        if _connects(between) or _are_listed(text, last, moment) or _have_one_text(text, last, moment):
             if not _is_repeated(last, moment, between):
                 groups[-1].append(moment)
             else:
@@ -49,10 +51,14 @@ def _is_repeated(last: Moment, moment: Moment, between: str) -> bool:
 def _are_listed(text: str, last: Moment, moment: Moment) -> bool:
     """Whether both moments begin a line, the one right below the other, or a sentence, the one right after the other."""
     between = text[last.stop : moment.begin]
-    if len(between) > 4 * REACH or between.count("\n") > 1:
+    if len(between) > 4 * REACH:
         return False
+    if _IS_CUE.fullmatch(between) is not None:
+        return True
     if between.count("\n") == 1:
         return all(_begins(_LINE_BEGINS, text, member) for member in (last, moment))
+    if "\n" in between:
+        return False
     one_sentence = len(_SENTENCE_END.findall(between.rstrip())) == 1
     return one_sentence and all(_begins(_SENTENCE_BEGINS, text, member) for member in (last, moment))
 
@@ -61,10 +67,14 @@ def _begins(pattern: re.Pattern[str], text: str, moment: Moment) -> bool:
     return pattern.search(text, max(moment.begin - 16, 0), moment.begin) is not None
 
 
-def _have_one_text(text: str, between: str, moment: Moment) -> bool:
-    """Whether what follows a moment follows the next moment, too: "1 - 2 s, he sits. 5 - 6 s, he sits."."""
+def _have_one_text(text: str, last: Moment, moment: Moment) -> bool:
+    """Whether two moments have the same words behind them ("1 - 2 s, he sits. 5 - 6 s, he sits."), or before them."""
+    between = text[last.stop : moment.begin]
     follows = between.strip(" ,:.\n")
-    return len(follows) > 3 and text[moment.stop :].lstrip(" ,:.\n").startswith(follows)
+    if len(follows) > 3 and text[moment.stop :].lstrip(" ,:.\n").startswith(follows):
+        return True
+    sentence = between[re.match(r"[^.!?\n]{0,24}[.!?\n]+\s*|", between).end() :]
+    return len(sentence) > 8 and text[: last.begin].endswith(sentence)
 
 
 def _connects(between: str) -> bool:

@@ -85,7 +85,7 @@ CHINESE = Language(
     to: 到@ 至@
     to: 和(?=[^,.，。和]{1,12}之[间間]) 与(?=[^,.，。与]{1,12}之[间間])
     and: 和 以及 以及 并且
-    at: 第(?=\s?[\d.]+\s?(?:秒|分))
+    at: 第(?=\s?[\d.]+\s?(?:秒|分)) 在(?=\s?第?\d)
     second: 第(?=\d{1,5}\s?(?:[,到至-]|\Z))
     to_the_end: [到至](?:视频)?(?:结尾|最后|结束)
     from_the_beginning_to: 从(?:视频)?(?:头|开头|开始)[到至]@
@@ -106,6 +106,10 @@ CHINESE = Language(
     cook: 煮 炖 烤 焖 蒸 腌
     takes: 用时 耗时 花费 需要(?=\s?\d)
     does_not_occur: 未找到 没找到 未能找到 未显示 未见 没见到 没看到
+    long: (?<=秒)长
+    first_time: 第[一1]次
+    second_time: 第[二2]次
+    third_time: 第[三3]次
     """,
     glued=True,
     script=("\u4e00", "\u9fff"),
@@ -213,6 +217,7 @@ SPANISH = Language(
     start: arranca comenzando
     end: concluye t[eé]rmino conclusi[oó]n desaparece acabando
     does_not_occur: no_se_(?:encontr[oó]|encuentra) no_encuentro no_encontr[eé] no_(?:contiene|figura)
+    does_not_occur: no_(?:est[aá]|sale)_en
     """,
 )
 PORTUGUESE = Language(
@@ -331,6 +336,7 @@ GERMAN = Language(
     start: startzeit anfangszeit beginnend
     end: endzeit schluss endend h[oö]rt_auf
     does_not_occur: nicht_(?:gefunden|finden|auf|dargestellt|erkennbar)
+    does_not_occur: (?:passiert|geschieht|kommt|erscheint)_[a-z_]{0,30}nicht(?!_nur)
     """,
 )
 ITALIAN = Language(

@@ -61,7 +61,7 @@ _AFTER = re.compile(r"\bafter (?:about |around |the )?\Z")
 _VIDEO = re.compile(rf"\b{words.VIDEO}\b")
 _LASTS = re.compile(words.LASTS)
 _ASIDE = re.compile(words.ASIDE_IN_RANGE)
-_LATER = re.compile(r"\s(?:later|afterwards?)\b")
+_LATER = re.compile(words.LATER)
 _SPAN_OF = re.compile(words.SPAN_OF)
 _NAMED_BEHIND = re.compile(words.NAMED_BEHIND)
 

@@ -24,6 +24,7 @@ _SIGNS = {
     **{chr(code): chr(code - 0xFEE0).lower() for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))},
     **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
     **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\ufeff\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000*`", " "),
+    **dict.fromkeys("➝➜➞➔⟶⇒➡⮕", "→"),
     **dict(zip("：，；～〜〰（）【】［］｛｝＂“”„‘’′％＝．٫،٪。、।？！؟", ':,;~~~()[][]{}""""\'\'\'%=..,%.,.?!?', strict=True)),
 }
 _PLAIN = str.maketrans(
@@ -141,7 +142,7 @@ def _blank_near(text: str, at: int) -> int:
 _CAMEL_KEY = re.compile(r"(?<=[\"'])[a-z]+(?:[A-Z][a-z]+){1,3}(?=[\"']\s?:)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _KEY = re.compile(
-    r"(?:(?<=[\"'])|(?<![^\s{,])(?=[a-z]+_))(?:t_?0|st?|in|from|(?P<end>t_?1|ed?|out|to|until|finish))"
+    r"(?:(?<=[\"'])|(?<![^\s{,])(?=[a-z]+_))(?:t_?0|st?|in|from|beg|(?P<end>t_?1|ed?|fin|out|to|until|finish))"
     r"(?P<rest>_[a-z]{1,12})?(?=[\"']?\s?[:=])"
 )
 """A key for a start or an end: "t0" and "t1", "st" and "ed", "from_sec" and "to_sec"."""

@@ -17,7 +17,7 @@ from truemoment.data.answers.moments import NEGATIVE, REACH, Moment, find_moment
 from truemoment.data.answers.part import Extract, parts
 from truemoment.data.answers.reading import ParsedAnswer, Reading
 from truemoment.data.answers.rewriting import rewritten
-from truemoment.data.answers.times import Time, find_times
+from truemoment.data.answers.times import RELATIVE, Time, find_times
 from truemoment.data.axes import Axis
 
 _UNITS_OF = {"seconds": ("", "s"), "fraction": ("",), "percent": ("", "%"), "bins": ("", "frame")}
@@ -213,6 +213,8 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
         and _AFTER.search(part.text, 0, candidates[0].begin)
     ):
         end_s = math.inf
+    elif why == RELATIVE and len(candidates) == 2 and not candidates[0].fault and _LATER.match(part.text, candidates[1].end):
+        why, end_s = "", start_s + candidates[1].value
     elif not why and len(candidates) != 2:
         why = "a single time" if len(candidates) == 1 else f"{len(candidates)} times that nothing joins"
     elif not why and _ONLY_AND.fullmatch(part.text, candidates[0].end, candidates[1].begin):
@@ -265,6 +267,7 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
 
 
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
+_LATER = re.compile(words.LATER)
 _ONLY_AND = re.compile(r",? and (?:at |again )*")
 _AND = re.compile(r"[^.;:!?\n]{0,40}\band [^.;:!?\n]*\Z")
 _SECOND_THOUGHT = re.compile(r"\b(?:or|either|wait|no|actually|correction|sorry|rather|but)\b")

@@ -120,12 +120,14 @@ TO_THE_END = (
     r"|(?P<on>(?:and )?(?:onwards?\b|on\b(?=\W*$|[,.])|and after\b|to \?)))"
     r"|(?P<end>\"?\s?,\s?\"?(?:the )?end\"?(?=\s*[\])])))"
 )
+LATER = r"\s(?:later|afterwards?)\b"
+"""Behind a number of seconds that count from the time before it."""
 LASTS = r"\b(?:lasts?|lasting|lasted|for)(?: about| only| around| roughly| approximately| just| for){0,2} \Z"
 NAMED_BEHIND = r"\s?\((?:(?P<start>start|begin)|(?P<end>end))[a-z ]{0,20}\)"
 FROM_THE_START = (
     r"(?:"
     rf"(?:from |at )?(?:the )?(?:very )?(?:start|beginning|outset|0)(?: of the {VIDEO})?"
-    r"\s?,?(?:to|until|till|through|up to|-+|and (?:ends?|lasts until) (?:at)?)\s?"
+    r"\s?,?(?:to|until|till|through|up to|-+|and (?:ends?|stops?|finishes|lasts until|continues until) (?:at)?)\s?"
     rf"|\b{one_of('until till up_to before within_the_first during_the_first in_the_first the_first first')} "
     r")(?:about |around |approximately |the |roughly |second |minute ){0,3}\Z"
 )
@@ -142,7 +144,7 @@ WHOLE = (
 WHOLE_VIDEO = one_of("video film footage movie recording")  # a clip may be the moment itself
 VIDEO_IS = rf"\b{WHOLE_VIDEO}(?:'s)?(?: itself)? (?:is|lasts|ends|finishes|runs|has|covers|spans|goes|plays)\b"
 UNIT_BEFORE = (
-    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_\w+|frameind\w+|indices)|(?P<percent>percent(?:ages?)?)"
+    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_(?:start|end|begin|stop|first|last|no|number|id|idx|ind\w+)|frameind\w+|indices)|(?P<percent>percent(?:ages?)?)"
     r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\b[^.;\n\d]{0,30}\Z"
 )
 STATES_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
