@@ -85,7 +85,8 @@ def declines(text: str, begin: int) -> bool:
     low = max(begin - 160, 0)
     before = text[low:begin]
     return any(
-        not _BUT.search(before, match.end()) and _I.search(before, 0, match.start()) for match in _REFUSAL.finditer(before)
+        not _BUT.search(before, match.end()) and _I.search(before, 0, match.start())
+        for match in _REFUSAL.finditer(before)
     )
 
 

@@ -147,9 +147,11 @@ def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_gro
     fault = next((why for moment in moments if (why := _fault(moment, reading))), "")
     if not fault and (alternatives(part.text, moments) or (max(n_groups, len(moments)) > 1 and undecided(part.text))):
         fault = "one moment or another"
-    if not fault and (_OPTION_LETTER.search(part.text, moments[-1].stop) or _OPTIONS.search(part.text) or (
-        moments[-1].how == "the whole video" and _OPTION_BEFORE.search(part.text)
-    )):
+    if not fault and (
+        _OPTION_LETTER.search(part.text, moments[-1].stop)
+        or _OPTIONS.search(part.text)
+        or (moments[-1].how == "the whole video" and _OPTION_BEFORE.search(part.text))
+    ):
         fault = "a letter of an option"
     if not fault and _CORRECTED.search(part.text, moments[-1].stop):
         fault = "a moment that is corrected"
@@ -213,7 +215,12 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
         and _AFTER.search(part.text, 0, candidates[0].begin)
     ):
         end_s = math.inf
-    elif why == RELATIVE and len(candidates) == 2 and not candidates[0].fault and _LATER.match(part.text, candidates[1].end):
+    elif (
+        why == RELATIVE
+        and len(candidates) == 2
+        and not candidates[0].fault
+        and _LATER.match(part.text, candidates[1].end)
+    ):
         why, end_s = "", start_s + candidates[1].value
     elif not why and len(candidates) != 2:
         why = "a single time" if len(candidates) == 1 else f"{len(candidates)} times that nothing joins"

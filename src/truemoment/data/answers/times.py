@@ -67,9 +67,7 @@ _BEFORE = re.compile(
     r"\b(?:(?P<s>sec(?:ond)?s?)|(?P<min>minutes?)"
     r"|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?\Z"
 )
-_SECOND_BEFORE = re.compile(
-    r"\b(?:from|at|to|until|till|through|and|between|around|about|by|near|-) second \Z"
-)
+_SECOND_BEFORE = re.compile(r"\b(?:from|at|to|until|till|through|and|between|around|about|by|near|-) second \Z")
 """Before a number in words: "from second seven", but not "the second two minutes"."""
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "second": 1.0, "minute": 60.0}
 RELATIVE = "relative to another time"
@@ -235,7 +233,9 @@ def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Ti
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)
-    has_unit = (not spelled or _SECOND_BEFORE.search(text, low, begin)) and any_of(("sec", "frame", "minut"), text[low:begin])
+    has_unit = (not spelled or _SECOND_BEFORE.search(text, low, begin)) and any_of(
+        ("sec", "frame", "minut"), text[low:begin]
+    )
     before = _BEFORE.search(text, low, begin) if has_unit else None
     if before is not None and before["frame"]:
         return Time(begin, end, value, "frame")
