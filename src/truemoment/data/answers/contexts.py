@@ -34,12 +34,12 @@ _LENGTH = one_of(
     hold holds"""
 )
 _LOOK = one_of(
-    """check look examine zoom inspect verify crop view review watch focus sample analyze analyse extract rewatch recheck
-    re-watch re-check locate take_a_look take_a_closer_look take_another_look have_a_look"""
+    """check look examine zoom inspect verify crop view review watch focus sample analyze analyse extract rewatch
+    recheck re-watch re-check locate take_a_look take_a_closer_look take_another_look have_a_look"""
 )
 _WILL = one_of(
-    """let_me let's let_us i_will i'll i_am_going_to i'm_going_to i_need_to need_to i_have_to i_want_to should_i should_we
-    could_you please we_should we_can i_can i_should i_would_like_to i_would i'd"""
+    """let_me let's let_us i_will i'll i_am_going_to i'm_going_to i_need_to need_to i_have_to i_want_to should_i
+    should_we could_you please we_should we_can i_can i_should i_would_like_to i_would i'd"""
 )
 _TOOL = r"(?:zoom|crop_and_zoom|inspect|view|look|seek|sample|search|peek|scan|get_frames|get_clip|read_frames)[a-z_]*"
 """A tool that shows a part of the video to the model."""
@@ -139,15 +139,16 @@ CONTEXTS = (
     ),
     Context(
         "a moment that is denied",
-        """nothing never neither nor instead rather except exclud unlike other ignor need requir not n't anything wrong false
-        correct mistaken""",
+        """nothing never neither nor instead rather except exclud unlike other ignor need requir not n't anything wrong
+        false correct mistaken""",
         (
-            r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)|anything but"
-            rf"|(?:need|require)s? (?:more|additional) [a-z]+|neither|nor)\W{{1,3}}(?:{_AT}\W)*{_ANY}",
+            r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
+            rf"|anything but|(?:need|require)s? (?:more|additional) [a-z]+|neither|nor)\W{{1,3}}(?:{_AT}\W)*{_ANY}",
             rf"(?:\bnot|n't)(?: {one_of('happening occurring visible shown present seen be it')})? (?:{_AT} )*{_ANY}",
             rf"\b(?:nothing|never)\b[^.,;:\n]{{0,40}}{_ANY}",
             rf"{_ANY}[^.,;\n\d]{{0,24}}\b(?:is|are|was|were|would be|seems?) "
-            rf"(?:{one_of('wrong false incorrect mistaken')}\b|not (?:right|correct|true|it\b|the (?:right|correct|answer)))",
+            rf"(?:{one_of('wrong false incorrect mistaken')}\b"
+            r"|not (?:right|correct|true|it\b|the (?:right|correct|answer)))",
         ),
     ),
     Context(
@@ -171,12 +172,15 @@ CONTEXTS = (
     ),
     Context(
         LOOKED_AT,
-        "let i'll will going need should could please assum suppos if ask we i can want have look check search zoom view",
+        """let i'll will going need should could please assum suppos if ask we i can want have look check search zoom
+        view""",
         (
-            rf"\b{_WILL} (?:{one_of('now first then also just next again quickly')} )*{_LOOK}\b[^.;:!?\n]{{0,40}}{_ANY}",
+            rf"\b{_WILL} (?:{one_of('now first then also just next again quickly')} )*{_LOOK}\b"
+            rf"[^.;:!?\n]{{0,40}}{_ANY}",
             rf"\bif you (?:could |can )?{one_of('describe share provide send tell give upload mean')}\b"
             rf"[^.;:!?\n]{{0,50}}{_ANY}",
-            rf"\bplease {one_of('share provide upload send describe clarify specify confirm')}\b[^.;:!?\n]{{0,50}}{_ANY}",
+            rf"\bplease {one_of('share provide upload send describe clarify specify confirm')}\b"
+            rf"[^.;:!?\n]{{0,50}}{_ANY}",
             rf"\bi(?:'ve| have)? {one_of('looked checked searched examined scanned reviewed watched went')}\b"
             rf"[^.;:!?\n]{{0,40}}{_ANY}",
             rf"\b(?:assuming|supposing|suppose|if it (?:were|was))\b[^.,;:!?\n]{{0,40}}{_ANY}",
@@ -189,7 +193,7 @@ CONTEXTS = (
         "a boundary that lies between two times",
         "start begin end stop finish",
         (
-            rf"\b{one_of('starts start starting begins begin beginning ends end ending stops stop finishes finish finishing')} "
+            rf"\b{one_of('starts start starting begins begin beginning ends end ending stops stop finishes finish')} "
             r"(?:(?:anywhere|somewhere|some ?time|at some point) )?(?:between|(?<=where )from|(?<=time )from|within) "
             f"{_ANY}",
         ),

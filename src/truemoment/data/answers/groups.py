@@ -49,7 +49,7 @@ def _is_repeated(last: Moment, moment: Moment, between: str) -> bool:
 
 
 def _are_listed(text: str, last: Moment, moment: Moment) -> bool:
-    """Whether both moments begin a line, the one right below the other, or a sentence, the one right after the other."""
+    """Whether both moments begin a line or cue, the one right below the other, or a sentence right after the other."""
     between = text[last.stop : moment.begin]
     if len(between) > 4 * REACH:
         return False

@@ -292,7 +292,8 @@ FRENCH = Language(
     cook: cuire cuisson mijoter reposer bouillir
     takes: prend
     end: s'ach[eè]ve conclut cesse
-    does_not_occur: n'ai_pas_trouv[eé] introuvable ne_(?:figure|contient|montre|vois)_pas n'y_a_aucune? n'est_pas_(?:pr[eé]sente?|visible)
+    does_not_occur: n'ai_pas_trouv[eé] introuvable ne_(?:figure|contient|montre|vois)_pas
+    does_not_occur: n'y_a_aucune? n'est_pas_(?:pr[eé]sente?|visible)
     """,
 )
 GERMAN = Language(

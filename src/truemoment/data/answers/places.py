@@ -11,8 +11,8 @@ from truemoment.data.answers.words import one_of
 class Kind(Enum):
     """What kind of text a moment is.
 
-    "5 to 8 seconds" has one unit, behind its second time, as lengths and counts have: words must say that it is a place.
-    "5 s to 8 s" and "0:05 - 0:08" have two.
+    "5 to 8 seconds" has one unit, behind its second time, as lengths and counts have: words must place it. "5 s to 8 s"
+    and "0:05 - 0:08" have two.
     """
 
     BARE = auto()
@@ -30,12 +30,13 @@ _MAY_BE_OF_A_DAY = re.compile(r"(?:[6-9]|1\d|2[0-3]):[0-5]\d(?![\d:.])")
 
 NAMED_SPAN = one_of("mark range interval window segment span period portion timeframe frame part section stretch")
 _PLACES = one_of(
-    """from between at is are was be during within amid via on and but or to as like say confirm i.e. namely form second seconds
-    sec minute minutes frame frames timestamp timestamps time times span spans covers covering occupies matches match answer
-    clip segment moment interval range window period section part scene event events result prediction output it's that's
-    either both then then_from first happens occurs happening occurring located seen visible somewhere
-    em en nos nas no los las el la aux aos a pendant durante im in_den vom den während nei nel nello pada di trong vào op w
-    na"""
+    """from between at is are was be during within amid via on and but or to as like say confirm i.e. namely form second
+    seconds sec minute minutes frame frames timestamp timestamps time times span spans covers covering occupies matches
+    match answer clip segment moment interval range window period section part scene event events result prediction
+    output it's that's either both then then_from first happens occurs happening occurring located seen visible
+    somewhere
+    em en nos nas no los las el la aux aos a pendant durante im in_den vom den während nei nel nello pada di trong vào
+    op w na"""
 )
 """Words before a range that place it; the last lines are of languages other than English."""
 _ABOUT = one_of("about around approximately roughly circa ca ~ only just exactly maybe perhaps probably the")

@@ -165,7 +165,8 @@ _ASIDE = re.compile(
 )
 """Text that is struck out, numbers of frames behind times, and the letters before a duration of ISO 8601."""
 _TABLE = re.compile(
-    r"(?<![^\n])(?P<head>[^\n]{0,80}\bstart[^\n]{0,80}\bend[^\n]{0,80})\n(?:[|:\- ]+\n)?(?P<rows>(?:[^\n]{0,200}[,|;\t][^\n]{0,200}(?:\n|\Z))+)"
+    r"(?<![^\n])(?P<head>[^\n]{0,80}\bstart[^\n]{0,80}\bend[^\n]{0,80})\n(?:[|:\- ]+\n)?"
+    r"(?P<rows>(?:[^\n]{0,200}[,|;\t][^\n]{0,200}(?:\n|\Z))+)"
 )
 """A table with columns for a start and an end, in Markdown or with commas, semicolons or tabs."""
 

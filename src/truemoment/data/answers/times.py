@@ -150,18 +150,10 @@ def _may_spell(text: str) -> bool:
 def _of_digits(begin: int, end: int, text: str) -> Time | None:
     """Read the number whose first digits are given; None if it is glued to something."""
     before = text[begin - 1] if begin else ""
-    inside_clock = before == ":" and begin > 1 and text[begin - 2] in "0123456789"
-    if inside_clock:
-        return None
-    if text[end : end + 1] == ":" and before != ".":
-        code = _TIME_CODE.match(text, begin)
-        if code is not None:
-            return Time(begin, code.end(), 0.0, "s", fault="a time code with frames")
-        clock = _CLOCK.match(text, begin)
-        if clock is not None and (not before or not _GLUED_BEFORE.match(text, begin - 1)):
-            return _clock(clock)
-        if text[end + 1 : end + 2].isdigit():
-            return None
+    if before == ":" and begin > 1 and text[begin - 2] in "0123456789":
+        return None  # inside of what looks like a clock and is none
+    if text[end : end + 1] == ":" and text[end + 1 : end + 2].isdigit() and before != ".":
+        return _with_colons(begin, before, text)
     if before == "." and not (begin > 1 and text[begin - 2] in "0123456789."):
         begin -= 1
         before = text[begin - 1] if begin else ""
@@ -174,6 +166,15 @@ def _of_digits(begin: int, end: int, text: str) -> Time | None:
     if number is None or (number.end() - begin > MOST_DIGITS and len(number[0].partition(".")[0]) > MOST_DIGITS):
         return None
     return _with_half(begin, number.end(), float(number[0]), text)
+
+
+def _with_colons(begin: int, before: str, text: str) -> Time | None:
+    """Read numbers with colons between them: a clock, or a time code, which counts frames; None if they are neither."""
+    code = _TIME_CODE.match(text, begin)
+    if code is not None:
+        return Time(begin, code.end(), 0.0, "s", fault="a time code with frames")
+    clock = _CLOCK.match(text, begin)
+    return _clock(clock) if clock is not None and (not before or not _GLUED_BEFORE.match(text, begin - 1)) else None
 
 
 def _of_word(word: re.Match[str], text: str) -> Iterator[Time]:

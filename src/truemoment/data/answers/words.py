@@ -162,9 +162,11 @@ CONNECTING = each(
 )
 """Words that may be between two moments of one answer."""
 UNDECIDED = (
-    r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b|\b(?:could|might|may) (?:also|equally)\b"
-    r"|\bone\b[^.;\n]{0,60}\bthe other\b|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
-    r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b|\bdepend(?:s|ing) on\b"
+    r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b"
+    r"|\b(?:could|might|may) (?:also|equally)\b|\bone\b[^.;\n]{0,60}\bthe other\b"
+    r"|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
+    r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b"
+    r"|\bdepend(?:s|ing) on\b"
     r"|\b(?:not sure|not certain|unsure|unclear|(?:can't|cannot) (?:decide|tell)) (?:which|whether|if)\b"
 )
 """In a text with several moments, none is chosen."""
@@ -191,9 +193,9 @@ NOT = (
     rf"|\b{one_of('cannot cant never not without_being')})"
 )
 TO_BE_SEEN = (
-    r"(?:occur|happen|appear|correspond|take place|exist|present|shown?|visible|found|find|seen?|contain|include|mention|depict"
-    r"|display|portray|featured?|observed?|locate|identified|match|any (?:moment|such|segment|scene|instance|event)"
-    r"|in (?:the|this) (?:video|clip))"
+    r"(?:occur|happen|appear|correspond|take place|exist|present|shown?|visible|found|find|seen?|contain"
+    r"|include|mention|depict|display|portray|featured?|observed?|locate|identified|match"
+    r"|any (?:moment|such|segment|scene|instance|event)|in (?:the|this) (?:video|clip))"
 )
 MOMENTS = (
     r"(?:moments?|events?|scenes?|segments?|actions?|such|answer|clips?|parts?|intervals?|occurrences?|instances?"
