@@ -90,13 +90,17 @@ CONTEXTS = (
         (
             rf"{words.VIDEO_IS}[^.;\n]{{0,20}}{_ANY}",
             rf"\b{words.WHOLE_VIDEO}(?:'s)? (?:length|duration|range|timeline)\b[^.;\n]{{0,20}}{_ANY}",
+            rf"\b{words.WHOLE_VIDEO},? (?:which|that) (?:only )?(?:covers|lasts|runs|spans)\b[^.;\n]{{0,20}}{_ANY}",
             rf"\bvideo_[a-z]+\W{{1,4}}{_ANY}",
         ),
     ),
     Context(
         NO_MOMENT,
-        "move set drag turn adjust raise lower says reads said titled",
+        """move set drag turn adjust raise lower says reads said titled in kids child boys girls students pupils teen people
+        age""",
         (
+            rf"{_BARE} in the (?:morning|evening|afternoon|[a-z]+ (?:set|quarter|inning|half|round|game)s?)\b",
+            rf"\b{one_of('kids children boys girls students pupils teenagers people aged age ages')} (?:from|between) {_BARE}",
             rf"\b{_MOVE}\b[^.;:\n]{{0,30}}{_BARE}",
             rf"\b(?:says|reads|said|titled)[,:]? [\"']{_ANY}",
         ),
@@ -145,6 +149,7 @@ CONTEXTS = (
             r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
             rf"|anything but|(?:need|require)s? (?:more|additional) [a-z]+|neither|nor)\W{{1,3}}(?:{_AT}\W)*{_ANY}",
             rf"(?:\bnot|n't)(?: {one_of('happening occurring visible shown present seen be it')})? (?:{_AT} )*{_ANY}",
+            rf"\b(?:is|are|was|were|does|do|did)(?: not|n't) (?:[a-z]+ ){{1,2}}(?:from|between|at|during|in) {_ANY}",
             rf"\b(?:nothing|never)\b[^.,;:\n]{{0,40}}{_ANY}",
             rf"{_ANY}[^.,;\n\d]{{0,24}}\b(?:is|are|was|were|would be|seems?) "
             rf"(?:{one_of('wrong false incorrect mistaken')}\b"

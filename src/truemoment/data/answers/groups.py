@@ -14,6 +14,7 @@ _TAG = re.compile(r"</?[a-z_]{1,20}>")
 _VALUES = re.compile(
     r'"[^"\n]{0,300}"(?=\s*[,}\]])|"[a-z0-9_ ]{1,40}"\s?:|:\s?[\d.]+(?=\s*[,}\]])|(?<=[:\s])[\d.]+(?=\s*[,}])'
 )
+_SCORE = re.compile(r"\((?:conf|score|prob|certain|iou|p\b)[^()]{0,24}\)")
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 _LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4})?[\[(]?\Z")
 _SENTENCE_BEGINS = re.compile(r"(?:\A|[.\n])[ \t]{0,2}\Z")
@@ -80,6 +81,8 @@ def _have_one_text(text: str, last: Moment, moment: Moment) -> bool:
 def _connects(between: str) -> bool:
     if len(between) > 4 * REACH:
         return False
+    if "(" in between:
+        between = _SCORE.sub(" ", between)
     if "}" in between or '"' in between:
         between = _VALUES.sub(" ", between)
     between = _NUMBERED.sub(r"\1", _BULLET.sub(" ", _TAG.sub(" ", between)))

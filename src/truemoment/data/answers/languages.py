@@ -141,6 +141,7 @@ JAPANESE = Language(
     length: 長さ 尺は
     long: (?:ほど|くらい|ぐらい)?かか
     does_not_occur: 見つかりません 見つけられません 含まれていません 登場しません 映りません
+    nobody: 誰も
     """,
     glued=True,
     script=("\u3040", "\u30ff"),
@@ -171,13 +172,14 @@ KOREAN = Language(
     length: 길이
     long: (?:_?정도)?_?걸[리립]
     does_not_occur: 나오지_않 보이지_않 찾을_수_없
+    nobody: 아무도
     """,
     glued=True,
     script=("\uac00", "\ud7a3"),
 )
 SPANISH = Language(
-    """segundo segundos desde hasta entre comienza empieza inicio ocurre aparece ningún ningun siento puedo el los
-    una está es durante respuesta dura escena evento""",
+    """nadie segundo segundos desde hasta entre comienza empieza inicio ocurre aparece ningún ningun siento puedo
+    el los una está es durante respuesta dura escena evento""",
     r"""
     frame: fotogramas? cuadros? quadros?
     second: segundo
@@ -218,10 +220,11 @@ SPANISH = Language(
     end: concluye t[eé]rmino conclusi[oó]n desaparece acabando
     does_not_occur: no_se_(?:encontr[oó]|encuentra) no_encuentro no_encontr[eé] no_(?:contiene|figura)
     does_not_occur: no_(?:est[aá]|sale)_en
+    nobody: nadie
     """,
 )
 PORTUGUESE = Language(
-    "segundo segundos entre começa início até não uma os cena vídeo evento dura consigo",
+    "ninguém segundo segundos entre começa início até não uma os cena vídeo evento dura consigo",
     SPANISH.units,
     r"""
     from_the_beginning_to: d(?:esd)?[eo]_(?:o_)?in[ií]cio_at[eé](?:_aos?)?
@@ -253,10 +256,11 @@ PORTUGUESE = Language(
     takes: leva demora
     end: t[eé]rmino conclui encerra acabando
     does_not_occur: n[aã]o_(?:foi_encontrad[oa]|encontrei|consta|cont[eé]m|ocorre|surge|vejo)
+    nobody: ningu[eé]m
     """,
 )
 FRENCH = Language(
-    "seconde secondes entre début à apparaît vidéo aucun aucune scène dure pas les une est événement jusqu",
+    "personne seconde secondes entre début à apparaît vidéo aucun aucune scène dure pas les une est événement jusqu",
     r"""
     frame: trames? images?
     second: seconde
@@ -294,11 +298,12 @@ FRENCH = Language(
     end: s'ach[eè]ve conclut cesse
     does_not_occur: n'ai_pas_trouv[eé] introuvable ne_(?:figure|contient|montre|vois)_pas
     does_not_occur: n'y_a_aucune? n'est_pas_(?:pr[eé]sente?|visible)
+    nobody: personne(?:_ne|_n')
     """,
 )
 GERMAN = Language(
-    """sekunde sekunden bis zwischen beginnt ende ereignis kein keine der das und ist oder nicht ich szene dauert
-    sehen eine wird""",
+    """niemand sekunde sekunden bis zwischen beginnt ende ereignis kein keine der das und ist oder nicht ich szene
+    dauert sehen eine wird""",
     r"""
     frame: bild(?:er)? einzelbild(?:er)?
     second: sekunde
@@ -338,10 +343,11 @@ GERMAN = Language(
     end: endzeit schluss endend h[oö]rt_auf
     does_not_occur: nicht_(?:gefunden|finden|auf|dargestellt|erkennbar)
     does_not_occur: (?:passiert|geschieht|kommt|erscheint)_[a-z_]{0,30}nicht(?!_nur)
+    nobody: niemand keiner
     """,
 )
 ITALIAN = Language(
-    "secondo secondi inizia fino finisce nessun nessuna scena dura uomo il della è sono evento persone dal",
+    "nessuno secondo secondi inizia fino finisce nessun nessuna scena dura uomo il della è sono evento persone dal",
     r"""
     frame: fotogramm[ai]
     second: secondo
@@ -380,6 +386,7 @@ ITALIAN = Language(
     start: iniziando
     end: conclude cessa finendo
     does_not_occur: non_(?:ho_trovato|trovato|trovo|figura|contiene)
+    nobody: nessuno
     """,
 )
 RUSSIAN = Language(
@@ -418,6 +425,7 @@ RUSSIAN = Language(
     start: старт начался началось
     end: завершается окончилось закончился финиш
     does_not_occur: не_(?:найден[аоы]?|нашёл|нашел|видно|содержит|присутствует)
+    nobody: никто
     """,
     script=("\u0400", "\u04ff"),
 )
@@ -450,6 +458,7 @@ ARABIC = Language(
     score: النتيجة السعر
     length: مدة مدته مدتها
     does_not_occur: لم_(?:أجد|يظهر|يحدث)
+    nobody: لا_أحد
     """,
     script=("\u0600", "\u06ff"),
 )
@@ -478,6 +487,7 @@ HINDI = Language(
     score: स्कोर कीमत
     length: अवधि लंबाई
     does_not_occur: नहीं_मिल[ाी]
+    nobody: कोई_नहीं कोई_भी_नहीं
     """,
     script=("\u0904", "\u0939"),
 )
@@ -514,10 +524,11 @@ VIETNAMESE = Language(
     cook: nấu luộc nướng hấp
     takes: mất
     does_not_occur: không_(?:tìm_thấy|hề|diễn_ra)
+    nobody: không_ai
     """,
 )
 DUTCH = Language(
-    "seconden tussen tot seconde het een niet wordt deze geen duurt zijn",
+    "niemand seconden tussen tot seconde het een niet wordt deze geen duurt zijn",
     r"""
     seconds: seconden sec
     second: seconde
@@ -547,6 +558,7 @@ DUTCH = Language(
     start: start starttijd beginnend
     end: eindtijd stopt
     does_not_occur: niet_(?:gevonden|aanwezig|plaats)
+    nobody: niemand
     """,
 )
 INDONESIAN = Language(
@@ -583,7 +595,7 @@ INDONESIAN = Language(
     """,
 )
 POLISH = Language(
-    """sekund sekundy sekundę sekunda sekundzie między nie się scena sceny filmie nagraniu sekundą sekundach
+    """nikt sekund sekundy sekundę sekunda sekundzie między nie się scena sceny filmie nagraniu sekundą sekundach
     sekundami trwa zdarzenie osób""",
     r"""
     seconds: sekund[yęa]? sekundzie
@@ -612,11 +624,12 @@ POLISH = Language(
     start: rozpoczyna
     end: kończąc zakończenie
     does_not_occur: nie_(?:znaleziono|znalazłem|zawiera)
+    nobody: nikt
     """,
 )
 TURKISH = Language(
-    """saniye saniyeden saniyeye saniyesinden saniyesine dakika saniyede saniyeler saniyeleri saniyelerde saniyesi
-    arasında kadar değil yok videoda sahne olay bir ile sn bitiş başlangıç arası""",
+    """kimse saniye saniyeden saniyeye saniyesinden saniyesine dakika saniyede saniyeler saniyeleri saniyelerde
+    saniyesi arasında kadar değil yok videoda sahne olay bir ile sn bitiş başlangıç arası""",
     r"""
     seconds_to: (?:\._)?saniye(?:den|sinden)
     seconds: (?:\._)?saniye(?:ye|ler|sine|de|sinde)?
@@ -644,6 +657,8 @@ TURKISH = Language(
     length: süresi uzunluğu
     long: uzunluğunda
     cook: pişir[a-z]* kaynat[a-z]* dinlendir[a-z]*
+    nobody: (?:hiç_)?kimse
+    to: ve(?=_\d[^\n]{0,24}arasında)
     """,
 )
 LANGUAGES = (

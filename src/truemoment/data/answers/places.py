@@ -39,7 +39,9 @@ _PLACES = one_of(
     op w na"""
 )
 """Words before a range that place it; the last lines are of languages other than English."""
-_ABOUT = one_of("about around approximately roughly circa ca ~ only just exactly maybe perhaps probably the")
+_ABOUT = one_of(
+    "about around approximately roughly circa ca ~ only just exactly maybe perhaps probably possibly likely the"
+)
 _PLACED = re.compile(
     rf"(?:\A|[^a-z \t]|\b{_PLACES}|\b(?:happen|occur|locat|found|lie|place|seen|shown|visible|falls?)[a-z]* in"
     rf"|\b{NAMED_SPAN} of)[ \t]*(?:\b{_ABOUT}[ \t]*)*\Z"

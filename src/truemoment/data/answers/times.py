@@ -258,6 +258,8 @@ def _value_of(spelled: str) -> float:
 
 def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str) -> Time | None:
     """Return two numbers as one time if they form one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
+    if between == " or " and last.unit in ("", time.unit) and time.unit == "s":
+        return time._replace(begin=last.begin, fault=time.fault or "one time or another")
     digits = text[time.begin : time.end]
     joined = _compound(last, time, between, digits, text)
     before_comma = not last.unit or (last.unit == "s" and last.factor == 1 and text[last.end - 1].isdigit())

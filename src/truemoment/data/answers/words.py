@@ -59,7 +59,7 @@ UP_TO = each("to until till through")
 FILLERS = each(
     """about around approximately approx roughly circa ca just exactly nearly almost near the a at t its of no number
     index timestamp time time_s mark point second seconds sec s frame frames minute minutes
-    = : ( ) [ ] { } \\ " ' . | < > / ~"""
+    = : ( ) [ ] { } \\ " ' . | < > / ~ $"""
 )
 """Words that may be beside it."""
 
@@ -75,7 +75,7 @@ LABELS: dict[str, Label] = {
         ),
         "end",
     ),
-    **dict.fromkeys(each("last lasts lasting lasted duration length long total runtime"), "length"),
+    **dict.fromkeys(each("lasts lasting lasted duration length long total runtime"), "length"),
     **dict.fromkeys(each("between"), "between"),
     **dict.fromkeys(
         each(
@@ -116,7 +116,7 @@ TO_THE_END = (
     rf"(?:[\s,\"'()]{{0,3}}(?:mark |seconds? )?(?:"
     rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} ){{0,2}}"
     r"(?:to|until|till|through|-+|and ends? (?:at|with)|\"?end(?:_time)?\"?:)\s?\"?"
-    r"(?:the )?(?:very )?end\b(?![_:\"]*\s?[:=]?\s?\d))"
+    rf"(?:(?:the )?{VIDEO} (?:ends|finishes|is over)\b|(?:the )?(?:very )?end\b)(?![_:\"]*\s?[:=]?\s?\d))"
     r"|(?P<on>(?:and )?(?:onwards?\b|on\b(?=\W*$|[,.])|and after\b|to \?)))"
     r"|(?P<end>\"?\s?,\s?\"?(?:the )?end\"?(?=\s*[\])])))"
 )
@@ -164,6 +164,7 @@ CONNECTING = each(
 UNDECIDED = (
     r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b"
     r"|\b(?:could|might|may) (?:also|equally)\b|\bone\b[^.;\n]{0,60}\bthe other\b"
+    r"|\bone at\b[^.;\n]{0,30}\bone at\b"
     r"|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
     r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b"
     r"|\bdepend(?:s|ing) on\b"
@@ -207,6 +208,7 @@ DENIAL = (
     r"|\bnone of (?:the|these)\b|\bneither [a-z ,']{1,60}\b(?:appears?|occurs?|happens?|present|shown|seen|visible)"
     rf"|\bno (?:[a-z']+ ){{0,3}}?{MOMENTS}\b"
     r"|\bthere(?: is|'s| are|s) no(?:thing|body| one)?\b|\bnothing (?:in the video )?(?:matches|like|corresponds)"
+    r"|\bno [a-z]+(?: [a-z]+)? (?:is|are|was|were) (?:ever )?(?:visible|seen|shown|present|heard|found|observed)\b"
     r"|\bno [a-z]+,? (?:anywhere|at all|whatsoever)\b|\"(?:is )?not (?:present|found|visible|available|shown)\""
     r"|\b(?:is|are) absent\b|\babsent from\b|\bnot applicable\b|\bno corresponding\b"
     r"|\"(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
