@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from truemoment.data.answers import words
 from truemoment.data.answers.moments import REACH, Moment
+from truemoment.data.answers.part import Extract
 
 _WORD = re.compile(r"[a-z_]+|[^\sa-z_]")
 _TAG = re.compile(r"</?[a-z_]{1,20}>")
@@ -100,9 +101,25 @@ def alternatives(text: str, moments: Sequence[Moment]) -> bool:
     )
 
 
+def is_chosen(part: Extract, groups: Sequence[Sequence[Moment]], selected: Sequence[Moment]) -> bool:
+    """Whether a text with several groups of moments says that the selected one is the answer.
+
+    It is marked, named by keys, repeated, within another one, or a word such as "so" or "actually" leads to it.
+    """
+    if part.marked or all(moment.how == "a start and an end" for moment in selected):
+        return True
+    last = selected[-1]
+    others = [moment for of_group in groups if of_group is not selected for moment in of_group]
+    if any(moment.start <= last.start and last.end <= moment.end for moment in others):
+        return True
+    before = max((moment.stop for moment in others if moment.stop <= selected[0].begin), default=0)
+    return _CHOICE.search(part.text, before) is not None
+
+
 def undecided(text: str) -> bool:
     """Whether a text with several moments leaves open which of them is the answer."""
     return _UNDECIDED.search(text) is not None
 
 
+_CHOICE = re.compile(words.CHOICE)
 _UNDECIDED = re.compile(words.UNDECIDED)

@@ -18,6 +18,12 @@ _UNITS_OF = {"seconds": ("", "s"), "fraction": ("",), "percent": ("", "%"), "bin
 _UNITS_OF |= {"frames": _UNITS_OF["bins"], "fps": _UNITS_OF["bins"]}
 _CALLED = {"s": "seconds", "%": "per cent", "frame": "frames"}
 
+_CHOICE = {
+    "chosen": ", chosen among several",
+    "last": ", the last of several",
+    "first": ", the first of several",
+    "all": "",
+}
 _OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
 _OPTION_BEFORE = re.compile(r"(?:\A|\n)\W{0,2}[a-h][).:]")
 _OPTIONS = re.compile(r"(?:\A|\n)[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\n[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\s*\Z")
@@ -33,7 +39,7 @@ def judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_grou
         return ParsedAnswer("ambiguous", (), span, why)
     recognition = moments[0].how if len(moments) == 1 else "several moments"
     marked = " marked as the answer" if part.marked else ""
-    choice = f", the {reading.which} of several" if n_groups > 1 and reading.which != "all" else ""
+    choice = _CHOICE[reading.which] if n_groups > 1 else ""
     read = tuple(_ordered(moment, reading) for moment in moments)
     return ParsedAnswer("parsed", read, span, f"{recognition}{marked}{choice}")
 

@@ -24,6 +24,8 @@ _SIGNS = {
     **{chr(code): chr(code - 0xFEE0).lower() for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))},
     **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
     **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\ufeff\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000*`", " "),
+    "◁": "<",
+    "▷": ">",
     **dict.fromkeys("➝➜➞➔⟶⇒➡⮕", "→"),
     **dict(
         zip(

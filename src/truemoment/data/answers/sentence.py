@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from truemoment.data.answers.asides import sort_out
 from truemoment.data.answers.contexts import LOOKED_AT, NOT_PLACED
 from truemoment.data.answers.denials import denies, silence
-from truemoment.data.answers.groups import group
+from truemoment.data.answers.groups import group, is_chosen
 from truemoment.data.answers.judging import is_of_axis, judged, span_of
 from truemoment.data.answers.loose import NOTHING, join_halves, outside, read_loose
 from truemoment.data.answers.moments import NEGATIVE, Moment, find_moments, whole_video
@@ -18,6 +18,8 @@ from truemoment.data.answers.reading import ParsedAnswer, Reading
 from truemoment.data.answers.rewriting import rewritten
 from truemoment.data.answers.times import Time, find_times
 
+_SCORE = re.compile(r"\d+ ?- ?\d+")
+_KEY = re.compile(r"[:=,\[] ?\"\Z")
 _SECOND_THOUGHT = re.compile(r"\b(?:or|either|wait|no|actually|correction|sorry|rather|but)\b")
 
 
@@ -64,11 +66,13 @@ def _read(part: Extract, reading: Reading) -> ParsedAnswer:
 def _choose(part: Extract, moments: Sequence[Moment], reading: Reading) -> ParsedAnswer:
     """Choose among the moments of a part, and judge them."""
     of_axis = [moment for moment in moments if is_of_axis(moment.unit, reading.on)]
-    groups = group(part.text, _best_stated(part.text, of_axis or moments))
+    groups = _best_groups(part.text, group(part.text, _best_stated(part.text, of_axis or moments)))
     if reading.which == "all":
         selected = [moment for of_group in groups for moment in of_group]
     else:
-        selected = groups[-1] if reading.which == "last" and not part.first else groups[0]
+        selected = groups[0] if reading.which == "first" or part.first else groups[-1]
+    if reading.which == "chosen" and len(groups) > 1 and not is_chosen(part, groups, selected):
+        return ParsedAnswer("ambiguous", (), span_of(part, selected), "several moments, none of which is chosen")
     return judged(part, selected, reading, n_groups=len(groups))
 
 
@@ -81,6 +85,18 @@ def _best_stated(text: str, moments: Sequence[Moment]) -> Sequence[Moment]:
     if _SECOND_THOUGHT.search(text):
         return best
     return [moment for moment in best if moment.fault != NOT_PLACED] or best
+
+
+def _best_groups(text: str, groups: list[list[Moment]]) -> list[list[Moment]]:
+    """Return groups without those that are quoted, or bare as scores are ("2-1"), beside others that are not."""
+    best = [of_group for of_group in groups if not all(_is_weak(text, moment) for moment in of_group)]
+    return groups if not best or _SECOND_THOUGHT.search(text) else best
+
+
+def _is_weak(text: str, moment: Moment) -> bool:
+    quoted = text[moment.begin - 1 : moment.begin] == '"' and text[moment.stop : moment.stop + 1] == '"'
+    in_prose = quoted and _KEY.search(text, max(moment.begin - 8, 0), moment.begin) is None
+    return in_prose or (not moment.unit and _SCORE.fullmatch(text, moment.begin, moment.stop) is not None)
 
 
 def _read_halves(part: Extract, moments: Sequence[Moment], times: Sequence[Time], reading: Reading) -> ParsedAnswer:

@@ -161,6 +161,12 @@ CONNECTING = each(
     , ; & | / [ ] { } ( ) < > : - • = # " ' +"""
 )
 """Words that may be between two moments of one answer."""
+CHOICE = one_of(
+    """so therefore thus hence answer final finally conclusion correct actual actually real itself queried query asked
+    ask match matches matching best better confirm instead rather but although though wait correction sorry requested
+    relevant described target wanted right make_that i'd i_would i'll the_moment the_event the_one now"""
+).join((r"\b", r"\b|\bno,|\btime\s{0,3}:"))
+"""Behind other moments, it leads to the one that is the answer."""
 UNDECIDED = (
     r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b"
     r"|\b(?:could|might|may) (?:also|equally)\b|\bone\b[^.;\n]{0,60}\bthe other\b"
