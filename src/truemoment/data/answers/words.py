@@ -116,7 +116,7 @@ TO_THE_END = (
     rf"(?:[\s,\"'()]{{0,3}}(?:mark |seconds? )?(?:"
     rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} ){{0,2}}"
     r"(?:to|until|till|through|-+|and ends? (?:at|with)|\"?end(?:_time)?\"?:)\s?\"?"
-    rf"(?:(?:the )?{VIDEO} (?:ends|finishes|is over)\b|(?:the )?(?:very )?end\b)(?![_:\"]*\s?[:=]?\s?\d))"
+    rf"(?:(?:the )?{VIDEO} (?:ends|finishes|is over)\b|(?:the )?(?:very )?end\b)(?!(?:[ _]time)?[_:\"]*\s?[:=]?\s?\d))"
     r"|(?P<on>(?:and )?(?:onwards?\b|on\b(?=\W*$|[,.])|and after\b|to \?)))"
     r"|(?P<end>\"?\s?,\s?\"?(?:the )?end\"?(?=\s*[\])])))"
 )
@@ -164,7 +164,7 @@ CONNECTING = each(
 CHOICE = one_of(
     """so therefore thus hence answer final finally conclusion correct actual actually real itself queried query asked
     ask match matches matching best better confirm instead rather but although though wait correction sorry requested
-    relevant described target wanted right make_that i'd i_would i'll the_moment the_event the_one now"""
+    relevant you_describe you_mean you_want you_asked described target wanted right make_that i'd i_would i'll the_moment the_event the_one now"""
 ).join((r"\b", r"\b|\bno,|\btime\s{0,3}:"))
 """Behind other moments, it leads to the one that is the answer."""
 UNDECIDED = (
@@ -215,9 +215,10 @@ DENIAL = (
     rf"|\bno (?:[a-z']+ ){{0,3}}?{MOMENTS}\b"
     r"|\bthere(?: is|'s| are|s) no(?:thing|body| one)?\b|\bnothing (?:in the video )?(?:matches|like|corresponds)"
     r"|\bno [a-z]+(?: [a-z]+)? (?:is|are|was|were) (?:ever )?(?:visible|seen|shown|present|heard|found|observed)\b"
+    r"|\bno [a-z]+ (?:is|are|was|were) [a-z]+ed in (?:the|this)\b"
     r"|\bno [a-z]+,? (?:anywhere|at all|whatsoever)\b|\"(?:is )?not (?:present|found|visible|available|shown)\""
     r"|\b(?:is|are) absent\b|\babsent from\b|\bnot applicable\b|\bno corresponding\b"
-    r"|\"(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
+    r"|\"(?:[a-z]+_)?(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
 )
 MAY_DENY = ("no", "neither", "n't", "never", "absent", "false", "cant", "there")
 """A text without any of these denies nothing."""
