@@ -240,7 +240,7 @@ class ReadingPredictions(Request):
         "Save the value of --prediction-fields to a file.", metavar="FILE", rare=True
     )
     which: Which | None = option(
-        "Answers in words: which moments of one that lists several. [default: last]", rare=True
+        "Answers in words: which moments of one that lists several. [default: chosen]", rare=True
     )
     one_sided: OneSided | None = option(
         "Answers in words: a start without an end, or an end without a start. [default: ambiguous]", rare=True

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from truemoment.data.answers import words
+from truemoment.data.answers.places import NAMED_SPAN, Kind, is_placed, kind_of
 from truemoment.data.answers.words import one_of
 
 NEAR = 60
@@ -17,173 +18,204 @@ NOT_PLACED = "a length or a count"
 NO_MOMENT = "another number"
 """Context of what is no moment of the video at all."""
 
-# The mark in place of a moment, by its kind.
-_BARE, _OTHER, _TWO_UNITS, _ONE_UNIT, _ONE_SECOND, _ONE_MINUTE, _OF_A_DAY = (chr(0xE000 + kind) for kind in range(7))
-_ANY = f"[{_BARE}-{_OF_A_DAY}]"
-_RANGE = f"[{_BARE}{_TWO_UNITS}-{_ONE_MINUTE}]"
-_ONE = f"[{_BARE}{_ONE_UNIT}-{_ONE_MINUTE}]"
-"""A range with a unit behind the second time only: "5 to 8 s"."""
+# In the patterns, a mark is in place of a moment.
+_MARKS = {kind: chr(0xE000 + number) for number, kind in enumerate(Kind)}
+_ANY = f"[{''.join(_MARKS.values())}]"
+_RANGE = f"[{''.join(mark for kind, mark in _MARKS.items() if kind not in (Kind.OTHER, Kind.OF_A_DAY))}]"
+_BARE, _MINUTES, _SECOND, _OF_A_DAY = (
+    _MARKS[kind] for kind in (Kind.BARE, Kind.ONE_UNIT_OF_MINUTES, Kind.ONE_UNIT_SECOND, Kind.OF_A_DAY)
+)
+_ONE_UNIT = f"[{_BARE}{_MARKS[Kind.ONE_UNIT]}{_SECOND}{_MINUTES}]"
 
 _ABOUT = one_of("is was of about around between at only just roughly approximately another some the")
 _AT = one_of("from between at in during within the span_of segment interval range around about moment it to")
+_LENGTH = one_of(
+    """last lasts lasted lasting take takes took taking duration length wait waits waited pause pauses paused rest rests
+    hold holds"""
+)
 _LOOK = one_of(
-    """check look examine zoom inspect verify crop view review watch focus sample analyze analyse extract rewatch recheck
-    re-watch re-check locate take_a_look take_a_closer_look take_another_look have_a_look"""
+    """check look examine zoom inspect verify crop view review watch focus sample analyze analyse extract rewatch
+    recheck re-watch re-check locate take_a_look take_a_closer_look take_another_look have_a_look"""
 )
 _WILL = one_of(
-    """let_me let's let_us i_will i'll i_am_going_to i'm_going_to i_need_to need_to i_have_to i_want_to should_i should_we
-    could_you please we_should we_can i_can i_should i_would_like_to"""
+    """let_me let's let_us i_will i'll i_am_going_to i'm_going_to i_need_to need_to i_have_to i_want_to should_i
+    should_we could_you please we_should we_can i_can i_should i_would_like_to i_would i'd"""
 )
+_TOOL = r"(?:zoom|crop_and_zoom|inspect|view|look|seek|sample|search|peek|scan|get_frames|get_clip|read_frames)[a-z_]*"
+"""A tool that shows a part of the video to the model."""
 _DAY = rf"(?:(?:every|each|per|a) (?:week)?day|daily|in the {one_of('morning afternoon evening')}|at night|at noon)"
-_NAMED_SPAN = one_of("mark range interval window segment span period portion timeframe frame part section stretch")
-_NOUN = rf"(?!(?:{'|'.join(words.FOLLOWERS)}|{_NAMED_SPAN})s?\b)[a-z]{{2}}"
-
-
-_QUANTITY = "score|price|temperature|number|count|speed|level|volume|weight|height"
+_SHOWS = one_of("shows show reads says at from changes goes moves displays rings")
+_NOUN = rf"(?!(?:{'|'.join(sorted(words.FOLLOWERS))}|{NAMED_SPAN})s?\b)[a-z]{{2}}"
+_QUANTITY = one_of("score price temperature number count speed level volume weight height")
 _COOK = one_of("bake cook boil simmer fry roast chill heat knead microwave marinate steam rest soak rise")
-_LOOKING_TOOL = one_of("zoom crop_and_zoom inspect view look seek sample search peek scan get_frames get_clip read_frames")
+_MOVE = one_of("move moves set sets drag drags turn turns adjust raise lower")
 
 
 class Context(NamedTuple):
-    """Why a moment is no answer, and a pattern for the words that say so, with a mark in place of the moment.
+    """Why a moment is no answer, and patterns for the words that say so.
 
-    `signs` are parts of words of which one occurs wherever the pattern matches: a quick check.
+    `signs` are parts of words of which one occurs wherever a pattern matches: a quick check.
     """
 
     why: str
     signs: str
-    pattern: str
+    patterns: tuple[str, ...]
 
 
 CONTEXTS = (
     Context(
         NO_MOMENT,
         "conf score prob iou certain price temperature speed level volume weight height number count",
-        r"(?<!% )(?<!high )(?<!low )(?<!medium )\b(?:confidence|score|probability|iou|certainty)\W{0,3}(?:is |was |of |from )?"
-        rf"\W{{0,2}}{_ANY}|\b(?:{_QUANTITY})\b[^.;:\n]{{0,24}}{_BARE}|\b(?:count(?:s|ed|ing)?(?: (?:down|up))?|numbered) "
-        rf"(?:from )?{_ANY}",
+        (
+            r"(?<!% )(?<!high )(?<!low )(?<!medium )\b(?:confidence|score|probability|iou|certainty)\W{0,3}"
+            rf"(?:is |was |of |from )?\W{{0,2}}{_ANY}",
+            rf"\b{_QUANTITY}\b[^.;:\n]{{0,24}}{_BARE}",
+            rf"\b(?:count(?:s|ed|ing)?(?: (?:down|up))?|numbered) (?:from )?{_ANY}",
+        ),
     ),
     Context(
         NO_MOMENT,
         "box coord pixel margin error toler certain off wrong early late accura precis plus give",
-        r"(?:\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{0,4}(?:at |are |is )?\W{0,3}"
-        r"|\b(?:margin|error|tolerance|uncertainty)\W{0,3}(?:of |is )?(?:about )?"
-        rf"|\b(?:off|wrong|early|late|inaccurate) by (?:{_ABOUT} )?|\b(?:accurate|precise) to (?:within )?"
-        rf"|\b(?:plus or minus|give or take)\W{{1,3}}){_ANY}",
+        (
+            rf"\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{{0,4}}(?:at |are |is )?\W{{0,3}}{_ANY}",
+            rf"\b(?:margin|error|tolerance|uncertainty)\W{{0,3}}(?:of |is )?(?:about )?{_ANY}",
+            rf"\b(?:off|wrong|early|late|inaccurate) by (?:{_ABOUT} )?{_ANY}",
+            rf"\b(?:accurate|precise) to (?:within )?{_ANY}",
+            rf"\b(?:plus or minus|give or take)\W{{1,3}}{_ANY}",
+        ),
     ),
     Context(
         NO_MOMENT,
         "video film foot movie record",
-        rf"(?:{words.VIDEO_IS}|\b{words.WHOLE_VIDEO}(?:'s)? (?:length|duration|range|timeline)\b)[^.;\n]{{0,20}}{_ANY}",
+        (
+            rf"{words.VIDEO_IS}[^.;\n]{{0,20}}{_ANY}",
+            rf"\b{words.WHOLE_VIDEO}(?:'s)? (?:length|duration|range|timeline)\b[^.;\n]{{0,20}}{_ANY}",
+            rf"\b{words.WHOLE_VIDEO},? (?:which|that) (?:only )?(?:covers|lasts|runs|spans)\b[^.;\n]{{0,20}}{_ANY}",
+            rf"\bvideo_[a-z]+\W{{1,4}}{_ANY}",
+        ),
+    ),
+    Context(
+        NO_MOMENT,
+        """move set drag turn adjust raise lower says reads said titled in kids child boys girls students pupils teen people
+        age""",
+        (
+            rf"{_BARE} in the (?:morning|evening|afternoon|[a-z]+ (?:set|quarter|inning|half|round|game)s?)\b",
+            rf"\b{one_of('kids children boys girls students pupils teenagers people aged age ages')} (?:from|between) {_BARE}",
+            rf"\b{_MOVE}\b[^.;:\n]{{0,30}}{_BARE}",
+            rf"\b(?:says|reads|said|titled)[,:]? [\"']{_ANY}",
+        ),
     ),
     Context(
         "the time of a clock in the video",
         "verse psalm watch clock countdown microwave",
-        rf"\b{one_of('verses verse psalms psalm stopwatch game_clock match_clock countdown microwave')}\b[^.;\n]{{0,20}}{_ANY}"
-        rf"|{_ANY}[^.;\n]{{0,16}}\b(?:game|match) clock",
+        (
+            rf"\b{one_of('verses verse psalms psalm stopwatch game_clock match_clock countdown microwave')}\b"
+            rf"[^.;\n]{{0,20}}{_ANY}",
+            rf"{_ANY}[^.;\n]{{0,16}}\b(?:game|match) clock",
+        ),
     ),
     Context(
         "a time of day",
         "clock watch alarm display day open hours work sched news air local morning evening noon night",
-        rf"(?:\b(?:wristwatch|{one_of('opening office business working visiting')} hours)\b[^.;\n]{{0,24}}"
-        rf"|\b{one_of('open opens closed works work scheduled airs aired news bulletin')} (?:daily )?(?:from|between|of|at) "
-        rf"|\b(?:clock|watch|alarm|display)\b[^.;\n]{{0,24}}\b{one_of('shows show reads says at from changes goes moves displays rings')}\b"
-        rf"[^.;\n]{{0,12}}){_OF_A_DAY}|{_OF_A_DAY}\s?(?:the alarm|o'clock|local time|hours\b|{_DAY}\b|on [a-z]+days?\b)",
+        (
+            rf"\b(?:wristwatch|{one_of('opening office business working visiting')} hours)\b[^.;\n]{{0,24}}{_OF_A_DAY}",
+            rf"\b{one_of('open opens closed works work scheduled airs aired news bulletin')} (?:daily )?"
+            rf"(?:from|between|of|at) {_OF_A_DAY}",
+            rf"\b(?:clock|watch|alarm|display)\b[^.;\n]{{0,24}}\b{_SHOWS}\b[^.;\n]{{0,12}}{_OF_A_DAY}",
+            rf"{_OF_A_DAY}\s?(?:the alarm|o'clock|local time|hours\b|{_DAY}\b|on [a-z]+days?\b)",
+        ),
     ),
     Context(
-        "a rate", "every each per times", rf"\b(?:every|each) (?:{_ABOUT} )?{_ANY}|{_ANY}\s(?:times|per|apart)\b"
+        "a rate", "every each per times", (rf"\b(?:every|each) (?:{_ABOUT} )?{_ANY}", rf"{_ANY}\s(?:times|per|apart)\b")
     ),
     Context(
         "a length",
-        f"last tak took dura length long for wait paus rest hold held of {_ONE_SECOND} {_ONE_MINUTE}",
-        r"\b(?:lasts?|lasted|lasting|takes?|took|taking|duration|length|waits?|waited|pauses?|paused|rests?|holds?)\W{1,3}"
-        rf"(?:{_ABOUT}\W{{1,2}})*{_RANGE}|\b(?<!go )(?<!opt )(?<!look )(?<!asked )for (?:{_ABOUT} )*{_RANGE}"
-        rf"|\ban? (?:[a-z]+ ){{0,2}}(?:{words.VIDEO}|moment|period|scene|shot|interval) of (?:{_ABOUT} )?{_RANGE}"
-        rf"|{_RANGE}[\s-]{{1,2}}(?:long\b|in (?:length|duration|total)\b)"
-        rf"|\b(?:lasts?|lasted|lasting|takes?|took|taking|long) (?:{_ABOUT} )?from (?:{_ABOUT} )?{_ONE}"
-        rf"|\b{_COOK}\b[^.;\n]{{0,30}}{_ONE_MINUTE}"
-        rf"|\b(?:an?|the|this|that|brief|short) {_ONE_SECOND}[ -]{_NOUN}",
+        f"last tak took dura length long for wait paus rest hold held of in {_SECOND} {_MINUTES}",
+        (
+            rf"\b{_LENGTH}\W{{1,3}}(?:(?:him|her|them|it|me|us|{_ABOUT})\W{{1,2}})*{_RANGE}",
+            rf"\b(?:{_LENGTH}|long) (?:{_ABOUT} )?from (?:{_ABOUT} )?{_ONE_UNIT}",
+            rf"\b(?<!go )(?<!opt )(?<!look )(?<!asked )for (?:{_ABOUT} )*{_RANGE}",
+            rf"\ban? (?:[a-z]+ ){{0,2}}(?:{words.VIDEO}|moment|period|scene|shot|interval) of (?:{_ABOUT} )?{_RANGE}",
+            rf"{_RANGE}[\s-]{{1,2}}(?:long\b|in (?:length|duration|total)\b)",
+            rf"\b{_COOK}\b[^.;\n]{{0,30}}{_MINUTES}",
+            rf"\b(?:an?|the|this|that|brief|short) {_SECOND}[ -]{_NOUN}",
+        ),
     ),
     Context(
         "a moment that is denied",
-        "nothing never instead rather except exclud unlike other ignor need requir not n't anything wrong false correct mistaken",
-        r"(?:\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
-        rf"|anything but|(?:need|require)s? (?:more|additional) [a-z]+)\W{{1,3}}(?:{_AT}\W)*"
-        rf"|(?:\bnot|n't)(?: {one_of('happening occurring visible shown present seen be it')})? (?:{_AT} )*){_ANY}"
-        rf"|\b(?:nothing|never)\b[^.,;:\n]{{0,40}}{_ANY}"
-        rf"|{_ANY}[^.,;\n\d]{{0,24}}\b(?:is|are|was|were|would be|seems?) (?:{one_of('wrong false incorrect mistaken')}\b"
-        r"|not (?:right|correct|true|it\b|the (?:right|correct|answer)))",
+        """nothing never neither nor instead rather except exclud unlike other ignor need requir not n't anything wrong
+        false correct mistaken""",
+        (
+            r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
+            rf"|anything but|(?:need|require)s? (?:more|additional) [a-z]+|neither|nor)\W{{1,3}}(?:{_AT}\W)*{_ANY}",
+            rf"(?:\bnot|n't)(?: {one_of('happening occurring visible shown present seen be it')})? (?:{_AT} )*{_ANY}",
+            rf"\b(?:is|are|was|were|does|do|did)(?: not|n't) (?:[a-z]+ ){{1,2}}(?:from|between|at|during|in) {_ANY}",
+            rf"\b(?:nothing|never)\b[^.,;:\n]{{0,40}}{_ANY}",
+            rf"{_ANY}[^.,;\n\d]{{0,24}}\b(?:is|are|was|were|would be|seems?) "
+            rf"(?:{one_of('wrong false incorrect mistaken')}\b"
+            r"|not (?:right|correct|true|it\b|the (?:right|correct|answer)))",
+        ),
     ),
     Context(
         "a moment beside it",
         "after before follow prior previous meanwhile rest",
-        r"\b(?:(?:after|before|following|prior to) (?:that|this|which)|afterwards?|beforehand|previously|meanwhile"
-        rf"|the rest)\b[^.;\n]{{0,40}}{_ANY}",
+        (
+            rf"\b(?:after|before|following|prior to) (?:that|this|which)\b[^.;\n]{{0,40}}{_ANY}",
+            rf"\b(?:afterwards?|beforehand|previously|meanwhile|the rest)\b[^.;\n]{{0,40}}{_ANY}",
+        ),
     ),
     Context(
         "an example",
         "e.g example instance such form template",
-        r"(?:(?:\be\.g\.,?|\bfor example,?|\bfor instance,?|\bsuch as) ?[\[({\"']{0,2}"
-        r"|\bexample(?: has| is| was| shows| gives| of| output| format|:){1,2}[\s\"']{1,4}"
-        r"|\b(?:the|this|that|an?|following|of|expected|output) (?:form|format|template)(?: of| like| such as|,|:)?"
-        rf"[\s\"'\[({{]{{1,3}})(?:from |between )?{_ANY}",
+        (
+            r"\b(?:e\.g\.,?|for example,?|for instance,?|such as) ?[\[({\"']{0,2}" rf"(?:from |between )?{_ANY}",
+            r"\bexample(?: has| is| was| shows| gives| of| output| format|:){1,2}[\s\"']{1,4}"
+            rf"(?:from |between )?{_ANY}",
+            r"\b(?:the|this|that|an?|following|of|expected|output) (?:form|format|template)(?: of| like| such as|,|:)?"
+            rf"[\s\"'\[({{]{{1,3}}(?:from |between )?{_ANY}",
+        ),
     ),
     Context(
         LOOKED_AT,
-        "let i'll will going need should could please assum suppos if ask we i can want have look check search zoom view",
-        rf"(?:\b{_WILL} (?:{one_of('now first then also just next again quickly')} )*{_LOOK}\b[^.;:!?\n]{{0,40}}"
-        r"|\b(?:assuming|supposing|suppose|if it (?:were|was))\b[^.,;:!?\n]{0,40}"
-        rf"|\bplease (?:share|provide|upload|send|describe|clarify|specify|confirm)\b[^.;:!?\n]{{0,50}}"
-        rf"|\bi(?:'ve| have)? (?:looked|checked|searched|examined|scanned|reviewed|watched|went)\b[^.;:!?\n]{{0,40}}"
-        rf"|\b{_LOOKING_TOOL.replace(' ', '_')}[a-z_]*(?:[\"'>(]|\s{{1,2}}action input:)[^\n]{{0,48}}"
-        rf"|\bask(?:s|ed|ing)? (?:me )?(?:about|for|whether)\b[^.,;:!?\n]{{0,20}}){_ANY}"
-        rf"|{_ANY}[^a-z\n]{{0,12}}(?:</[a-z_]+>)?\s*(?:i will|i'll|let me) (?:now |first |then )?{_LOOK}\b",
+        """let i'll will going need should could please assum suppos if ask we i can want have look check search zoom
+        view""",
+        (
+            rf"\b{_WILL} (?:{one_of('now first then also just next again quickly')} )*{_LOOK}\b"
+            rf"[^.;:!?\n]{{0,40}}{_ANY}",
+            rf"\bif you (?:could |can )?{one_of('describe share provide send tell give upload mean')}\b"
+            rf"[^.;:!?\n]{{0,50}}{_ANY}",
+            rf"\bplease {one_of('share provide upload send describe clarify specify confirm')}\b"
+            rf"[^.;:!?\n]{{0,50}}{_ANY}",
+            rf"\bi(?:'ve| have)? {one_of('looked checked searched examined scanned reviewed watched went')}\b"
+            rf"[^.;:!?\n]{{0,40}}{_ANY}",
+            rf"\b(?:assuming|supposing|suppose|if it (?:were|was))\b[^.,;:!?\n]{{0,40}}{_ANY}",
+            rf"\bask(?:s|ed|ing)? (?:me )?(?:about|for|whether)\b[^.,;:!?\n]{{0,20}}{_ANY}",
+            rf"\b{_TOOL}(?:[\"'>(]|\s{{1,2}}action input:)[^\n]{{0,48}}{_ANY}",
+            rf"{_ANY}[^a-z\n]{{0,12}}(?:</[a-z_]+>)?\s*(?:i will|i'll|let me) (?:now |first |then )?{_LOOK}\b",
+        ),
     ),
     Context(
         "a boundary that lies between two times",
         "start begin end stop finish",
-        r"\b(?:starts?|starting|begins?|beginning|ends?|ending|stops?|finish(?:es)?|finishing) (?:(?:anywhere|somewhere|some ?time"
-        rf"|at some point) )?(?:between|(?<=where )from|(?<=time )from|within) {_ANY}",
+        (
+            rf"\b{one_of('starts start starting begins begin beginning ends end ending stops stop finishes finish')} "
+            r"(?:(?:anywhere|somewhere|some ?time|at some point) )?(?:between|(?<=where )from|(?<=time )from|within) "
+            f"{_ANY}",
+        ),
     ),
     Context(
-        "one time or another", "later earlier", rf"{_ANY} or (?:a (?:little|bit) |slightly |somewhat )?(?:later|earlier)\b"
+        "one time or another",
+        "later earlier",
+        (rf"{_ANY} or (?:a (?:little|bit) |slightly |somewhat )?(?:later|earlier)\b",),
     ),
-    Context("a question", "?", rf"{_ANY}[^.,;!?\n\"{{}}()\[\]]{{0,60}}\?"),
-    Context("relative to another time", "before after", rf"{_ANY}\s(?:before|after)\s(?:the )?\d"),
-    Context("relative to another time", "within", rf"\bwithin {_ANY}\sof\s(?:the )?(?!{words.VIDEO}\b)"),
+    Context("a question", "?", (rf"{_ANY}[^.,;!?\n\"{{}}()\[\]]{{0,60}}\?",)),
+    Context(
+        "relative to another time",
+        "before after within",
+        (rf"{_ANY}\s(?:before|after)\s(?:the )?\d", rf"\bwithin {_ANY}\sof\s(?:the )?(?!{words.VIDEO}\b)"),
+    ),
 )
 """Contexts of moments, the first that applies first."""
-
-
-_PLACES = one_of(
-    """from between at is are was be during within amid via on and but or to as like say confirm i.e. namely form second seconds
-    sec minute minutes frame frames timestamp timestamps time times span spans covers covering occupies matches match answer
-    clip segment moment interval range window period section part scene event events result prediction output it's that's
-    either both then then_from first happens occurs happening occurring located seen visible somewhere
-    em en nos nas no los las el la aux aos a pendant durante mellan im in_den vom den während nei nel nello pada di
-    trong vào op w na"""
-)
-"""Words before a range such as "5 to 8 seconds" that make it a moment; it is a length else: "he waited 5 to 8 seconds"."""
-_ABOUT_A_PLACE = one_of("about around approximately roughly circa ca ~ only just exactly maybe perhaps probably the")
-_PLACED = re.compile(
-    rf"(?:\A|[^a-z \t]|\b{_PLACES}|\b(?:happen|occur|locat|found|lie|place|seen|shown|visible|falls?)[a-z]* in"
-    rf"|\b{_NAMED_SPAN} of)[ \t]*(?:\b{_ABOUT_A_PLACE}[ \t]*)*\Z"
-)
-_NAMED_BEHIND = re.compile(rf"[ -]{{0,2}}{_NAMED_SPAN}\b")
-_OF_IT = re.compile(
-    r"\b(?:it|this|that|answer|moment|range|interval|segment|times?|window|clip|span|period|event|prediction|result|match"
-    r"|timestamps?|action|activity|scene)\b[^.;\n]{0,40}\b(?:is|are|was|be)\b[a-z ]*\Z"
-)
-_IS = re.compile(r"\b(?:is|are|was|were)[ \t]+\Z")
-
-
-def _is_placed(before: str, mark: str, behind: str) -> bool:
-    """Whether a range with a unit behind its second time, or with none, lies somewhere and is no length or count."""
-    if mark not in (_BARE, _ONE_UNIT, _ONE_SECOND, _ONE_MINUTE) or _NAMED_BEHIND.match(behind):
-        return True
-    if mark == _BARE and _IS.search(before) and not _OF_IT.search(before):
-        return False
-    return _PLACED.search(before) is not None
 
 
 def _signs(signs: str) -> re.Pattern[str]:
@@ -191,10 +223,7 @@ def _signs(signs: str) -> re.Pattern[str]:
 
 
 _ANY_SIGN = _signs(" ".join(context.signs for context in CONTEXTS))
-_PATTERNS = [(context.why, _signs(context.signs), re.compile(context.pattern)) for context in CONTEXTS]
-_HAS_ONE_UNIT = re.compile(r"(?:[\d.,]+|[a-z-]+) ?(?:-+|~|to|and|until|till)\b")
-_MINUTES = re.compile(r"\b(?:min|minutes?|hours?)\Z")
-_MAY_BE_OF_A_DAY = re.compile(r"(?:[6-9]|1\d|2[0-3]):[0-5]\d(?![\d:.])")
+_PATTERNS = [(context.why, _signs(context.signs), re.compile("|".join(context.patterns))) for context in CONTEXTS]
 
 
 def context_of(before: str, moment: str, behind: str, *, is_range: bool, is_bare: bool = False) -> str:
@@ -207,25 +236,10 @@ def context_of(before: str, moment: str, behind: str, *, is_range: bool, is_bare
     >>> context_of("he jumps from ", "5 to 8 seconds", ".", is_range=True)
     ''
     """
-    mark = _mark(moment, is_range=is_range, is_bare=is_bare)
-    around = f"{before}{mark}{behind}"
-    if _ANY_SIGN.search(around) is not None:  # rarely; the patterns take time
+    kind = kind_of(moment, is_range=is_range, is_bare=is_bare)
+    around = f"{before}{_MARKS[kind]}{behind}"
+    if _ANY_SIGN.search(around) is not None:  # not often; the patterns take time
         for why, signs, pattern in _PATTERNS:
             if signs.search(around) is not None and pattern.search(around) is not None:
                 return why
-    return "" if _is_placed(before, mark, behind) else NOT_PLACED
-
-
-def _mark(moment: str, *, is_range: bool, is_bare: bool) -> str:
-    """Return the mark for the kind of a moment, given its text."""
-    if _MAY_BE_OF_A_DAY.match(moment):
-        return _OF_A_DAY
-    if not is_range:
-        return _OTHER
-    if is_bare:
-        return _BARE
-    if not _HAS_ONE_UNIT.match(moment):
-        return _TWO_UNITS
-    if moment.endswith("second"):
-        return _ONE_SECOND
-    return _ONE_MINUTE if _MINUTES.search(moment) else _ONE_UNIT
+    return "" if is_placed(before, kind, behind) else NOT_PLACED

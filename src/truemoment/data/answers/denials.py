@@ -17,6 +17,10 @@ _NOTHING = re.compile(
 )
 _NO_LIST = re.compile(r"\[\s*\]|\bnull\b|:\s*none\b|^\s*\{\s*\}\s*$")
 _NEVER = re.compile(r"\bnever [a-z]+(?:s|es|ed)\b")
+_HAS_NO = re.compile(
+    rf"\b(?:{words.VIDEO}|frames?|i) (?:contains?|shows?|has|have|features?|includes?|depicts?|see) no\b"
+    r"|\bnone of (?:them|it)\b|\b(?:nobody|no one)\b"
+)
 _HARMLESS = re.compile(rf"\b{words.HARMLESS}\b")
 _NOT_THERE = re.compile(words.NOT_THERE)
 _I = re.compile(r"\b(?:i|we|i'm|it's|it is) (?:[a-z]+ ){0,2}\Z")
@@ -45,7 +49,7 @@ def silence(text: str) -> tuple[Silence, tuple[int, int] | None]:
         _MODEL.search(text) or denied is None or declined.start() <= denied[0] < declined.end()
     ):
         return "refused", declined.span()
-    denied = denied or _span_of(_NEVER.search(text))
+    denied = denied or _span_of(_NEVER.search(text)) or _span_of(_HAS_NO.search(text))
     if denied is not None:
         return "no answer", denied
     empty = _NO_LIST.search(text)
@@ -82,7 +86,8 @@ def declines(text: str, begin: int) -> bool:
     low = max(begin - 160, 0)
     before = text[low:begin]
     return any(
-        not _BUT.search(before, match.end()) and _I.search(before, 0, match.start()) for match in _REFUSAL.finditer(before)
+        not _BUT.search(before, match.end()) and _I.search(before, 0, match.start())
+        for match in _REFUSAL.finditer(before)
     )
 
 

@@ -85,7 +85,7 @@ CHINESE = Language(
     to: 到@ 至@
     to: 和(?=[^,.，。和]{1,12}之[间間]) 与(?=[^,.，。与]{1,12}之[间間])
     and: 和 以及 以及 并且
-    at: 第(?=\s?[\d.]+\s?(?:秒|分))
+    at: 第(?=\s?[\d.]+\s?(?:秒|分)) 在(?=\s?第?\d)
     second: 第(?=\d{1,5}\s?(?:[,到至-]|\Z))
     to_the_end: [到至](?:视频)?(?:结尾|最后|结束)
     from_the_beginning_to: 从(?:视频)?(?:头|开头|开始)[到至]@
@@ -106,6 +106,10 @@ CHINESE = Language(
     cook: 煮 炖 烤 焖 蒸 腌
     takes: 用时 耗时 花费 需要(?=\s?\d)
     does_not_occur: 未找到 没找到 未能找到 未显示 未见 没见到 没看到
+    long: (?<=秒)长
+    first_time: 第[一1]次
+    second_time: 第[二2]次
+    third_time: 第[三3]次
     """,
     glued=True,
     script=("\u4e00", "\u9fff"),
@@ -137,6 +141,7 @@ JAPANESE = Language(
     length: 長さ 尺は
     long: (?:ほど|くらい|ぐらい)?かか
     does_not_occur: 見つかりません 見つけられません 含まれていません 登場しません 映りません
+    nobody: 誰も
     """,
     glued=True,
     script=("\u3040", "\u30ff"),
@@ -167,13 +172,14 @@ KOREAN = Language(
     length: 길이
     long: (?:_?정도)?_?걸[리립]
     does_not_occur: 나오지_않 보이지_않 찾을_수_없
+    nobody: 아무도
     """,
     glued=True,
     script=("\uac00", "\ud7a3"),
 )
 SPANISH = Language(
-    """segundo segundos desde hasta entre comienza empieza inicio ocurre aparece ningún ningun siento puedo el los
-    una está es durante respuesta dura escena evento""",
+    """nadie segundo segundos desde hasta entre comienza empieza inicio ocurre aparece ningún ningun siento puedo
+    el los una está es durante respuesta dura escena evento""",
     r"""
     frame: fotogramas? cuadros? quadros?
     second: segundo
@@ -213,10 +219,12 @@ SPANISH = Language(
     start: arranca comenzando
     end: concluye t[eé]rmino conclusi[oó]n desaparece acabando
     does_not_occur: no_se_(?:encontr[oó]|encuentra) no_encuentro no_encontr[eé] no_(?:contiene|figura)
+    does_not_occur: no_(?:est[aá]|sale)_en
+    nobody: nadie
     """,
 )
 PORTUGUESE = Language(
-    "segundo segundos entre começa início até não uma os cena vídeo evento dura consigo",
+    "ninguém segundo segundos entre começa início até não uma os cena vídeo evento dura consigo",
     SPANISH.units,
     r"""
     from_the_beginning_to: d(?:esd)?[eo]_(?:o_)?in[ií]cio_at[eé](?:_aos?)?
@@ -248,10 +256,11 @@ PORTUGUESE = Language(
     takes: leva demora
     end: t[eé]rmino conclui encerra acabando
     does_not_occur: n[aã]o_(?:foi_encontrad[oa]|encontrei|consta|cont[eé]m|ocorre|surge|vejo)
+    nobody: ningu[eé]m
     """,
 )
 FRENCH = Language(
-    "seconde secondes entre début à apparaît vidéo aucun aucune scène dure pas les une est événement jusqu",
+    "personne seconde secondes entre début à apparaît vidéo aucun aucune scène dure pas les une est événement jusqu",
     r"""
     frame: trames? images?
     second: seconde
@@ -287,12 +296,14 @@ FRENCH = Language(
     cook: cuire cuisson mijoter reposer bouillir
     takes: prend
     end: s'ach[eè]ve conclut cesse
-    does_not_occur: n'ai_pas_trouv[eé] introuvable ne_(?:figure|contient|montre|vois)_pas n'y_a_aucune? n'est_pas_(?:pr[eé]sente?|visible)
+    does_not_occur: n'ai_pas_trouv[eé] introuvable ne_(?:figure|contient|montre|vois)_pas
+    does_not_occur: n'y_a_aucune? n'est_pas_(?:pr[eé]sente?|visible)
+    nobody: personne(?:_ne|_n')
     """,
 )
 GERMAN = Language(
-    """sekunde sekunden bis zwischen beginnt ende ereignis kein keine der das und ist oder nicht ich szene dauert
-    sehen eine wird""",
+    """niemand sekunde sekunden bis zwischen beginnt ende ereignis kein keine der das und ist oder nicht ich szene
+    dauert sehen eine wird""",
     r"""
     frame: bild(?:er)? einzelbild(?:er)?
     second: sekunde
@@ -331,10 +342,12 @@ GERMAN = Language(
     start: startzeit anfangszeit beginnend
     end: endzeit schluss endend h[oö]rt_auf
     does_not_occur: nicht_(?:gefunden|finden|auf|dargestellt|erkennbar)
+    does_not_occur: (?:passiert|geschieht|kommt|erscheint)_[a-z_]{0,30}nicht(?!_nur)
+    nobody: niemand keiner
     """,
 )
 ITALIAN = Language(
-    "secondo secondi inizia fino finisce nessun nessuna scena dura uomo il della è sono evento persone dal",
+    "nessuno secondo secondi inizia fino finisce nessun nessuna scena dura uomo il della è sono evento persone dal",
     r"""
     frame: fotogramm[ai]
     second: secondo
@@ -373,6 +386,7 @@ ITALIAN = Language(
     start: iniziando
     end: conclude cessa finendo
     does_not_occur: non_(?:ho_trovato|trovato|trovo|figura|contiene)
+    nobody: nessuno
     """,
 )
 RUSSIAN = Language(
@@ -411,6 +425,7 @@ RUSSIAN = Language(
     start: старт начался началось
     end: завершается окончилось закончился финиш
     does_not_occur: не_(?:найден[аоы]?|нашёл|нашел|видно|содержит|присутствует)
+    nobody: никто
     """,
     script=("\u0400", "\u04ff"),
 )
@@ -443,6 +458,7 @@ ARABIC = Language(
     score: النتيجة السعر
     length: مدة مدته مدتها
     does_not_occur: لم_(?:أجد|يظهر|يحدث)
+    nobody: لا_أحد
     """,
     script=("\u0600", "\u06ff"),
 )
@@ -471,6 +487,7 @@ HINDI = Language(
     score: स्कोर कीमत
     length: अवधि लंबाई
     does_not_occur: नहीं_मिल[ाी]
+    nobody: कोई_नहीं कोई_भी_नहीं
     """,
     script=("\u0904", "\u0939"),
 )
@@ -507,10 +524,11 @@ VIETNAMESE = Language(
     cook: nấu luộc nướng hấp
     takes: mất
     does_not_occur: không_(?:tìm_thấy|hề|diễn_ra)
+    nobody: không_ai
     """,
 )
 DUTCH = Language(
-    "seconden tussen tot seconde het een niet wordt deze geen duurt zijn",
+    "niemand seconden tussen tot seconde het een niet wordt deze geen duurt zijn",
     r"""
     seconds: seconden sec
     second: seconde
@@ -540,6 +558,7 @@ DUTCH = Language(
     start: start starttijd beginnend
     end: eindtijd stopt
     does_not_occur: niet_(?:gevonden|aanwezig|plaats)
+    nobody: niemand
     """,
 )
 INDONESIAN = Language(
@@ -576,7 +595,7 @@ INDONESIAN = Language(
     """,
 )
 POLISH = Language(
-    """sekund sekundy sekundę sekunda sekundzie między nie się scena sceny filmie nagraniu sekundą sekundach
+    """nikt sekund sekundy sekundę sekunda sekundzie między nie się scena sceny filmie nagraniu sekundą sekundach
     sekundami trwa zdarzenie osób""",
     r"""
     seconds: sekund[yęa]? sekundzie
@@ -605,11 +624,12 @@ POLISH = Language(
     start: rozpoczyna
     end: kończąc zakończenie
     does_not_occur: nie_(?:znaleziono|znalazłem|zawiera)
+    nobody: nikt
     """,
 )
 TURKISH = Language(
-    """saniye saniyeden saniyeye saniyesinden saniyesine dakika saniyede saniyeler saniyeleri saniyelerde saniyesi
-    arasında kadar değil yok videoda sahne olay bir ile sn bitiş başlangıç arası""",
+    """kimse saniye saniyeden saniyeye saniyesinden saniyesine dakika saniyede saniyeler saniyeleri saniyelerde
+    saniyesi arasında kadar değil yok videoda sahne olay bir ile sn bitiş başlangıç arası""",
     r"""
     seconds_to: (?:\._)?saniye(?:den|sinden)
     seconds: (?:\._)?saniye(?:ye|ler|sine|de|sinde)?
@@ -637,6 +657,8 @@ TURKISH = Language(
     length: süresi uzunluğu
     long: uzunluğunda
     cook: pişir[a-z]* kaynat[a-z]* dinlendir[a-z]*
+    nobody: (?:hiç_)?kimse
+    to: ve(?=_\d[^\n]{0,24}arasında)
     """,
 )
 LANGUAGES = (

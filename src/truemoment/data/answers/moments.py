@@ -61,7 +61,7 @@ _AFTER = re.compile(r"\bafter (?:about |around |the )?\Z")
 _VIDEO = re.compile(rf"\b{words.VIDEO}\b")
 _LASTS = re.compile(words.LASTS)
 _ASIDE = re.compile(words.ASIDE_IN_RANGE)
-_LATER = re.compile(r"\s(?:later|afterwards?)\b")
+_LATER = re.compile(words.LATER)
 _SPAN_OF = re.compile(words.SPAN_OF)
 _NAMED_BEHIND = re.compile(words.NAMED_BEHIND)
 
@@ -73,16 +73,14 @@ def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
     at, used_to = 0, 0  # next time; end of what is used up
     while at < len(times):
         n_times, moment = _moment_at(text, times, at, used_to)
-        if moment is not None and not (
-            moment.how == "the start to an end" and _follows_a_time(text, times, at, moments)
-        ):
+        if moment is not None and not (moment.how == "the start to an end" and _follows_a_time(times, at, moments)):
             moments.append(moment)
         at += n_times
         used_to = times[at - 1].end
     return moments
 
 
-def _follows_a_time(text: str, times: Sequence[Time], at: int, moments: Sequence[Moment]) -> bool:
+def _follows_a_time(times: Sequence[Time], at: int, moments: Sequence[Moment]) -> bool:
     """Whether an earlier time near before it, which belongs to no moment, may be its start: "at 12 s, until 20 s"."""
     if at == 0 or times[at - 1].unit != "s" or (moments and moments[-1].stop >= times[at - 1].end):
         return False

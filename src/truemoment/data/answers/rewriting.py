@@ -24,7 +24,16 @@ _SIGNS = {
     **{chr(code): chr(code - 0xFEE0).lower() for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))},
     **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
     **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\ufeff\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000*`", " "),
-    **dict(zip("：，；～〜〰（）【】［］｛｝＂“”„‘’′％＝．٫،٪。、।？！؟", ':,;~~~()[][]{}""""\'\'\'%=..,%.,.?!?', strict=True)),
+    "◁": "<",
+    "▷": ">",
+    **dict.fromkeys("➝➜➞➔⟶⇒➡⮕", "→"),
+    **dict(
+        zip(
+            "：，；～〜〰（）【】［］｛｝＂“”„‘’′％＝．٫،٪。、।？！؟",
+            ':,;~~~()[][]{}""""\'\'\'%=..,%.,.?!?',
+            strict=True,
+        )
+    ),
 }
 _PLAIN = str.maketrans(
     {
@@ -141,13 +150,15 @@ def _blank_near(text: str, at: int) -> int:
 _CAMEL_KEY = re.compile(r"(?<=[\"'])[a-z]+(?:[A-Z][a-z]+){1,3}(?=[\"']\s?:)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _KEY = re.compile(
-    r"(?:(?<=[\"'])|(?<![^\s{,])(?=[a-z]+_))(?:t_?0|st?|in|from|(?P<end>t_?1|ed?|out|to|until|finish))"
+    r"(?:(?<=[\"'])|(?<![^\s{,])(?=[a-z]+_))(?:t_?0|st?|in|from|beg|(?P<end>t_?1|ed?|fin|out|to|until|finish))"
     r"(?P<rest>_[a-z]{1,12})?(?=[\"']?\s?[:=])"
 )
 """A key for a start or an end: "t0" and "t1", "st" and "ed", "from_sec" and "to_sec"."""
 _TIME_TOKENS = re.compile(r"<t?\d{1,4}>(?:\s?<t?\d{1,4}>)?")
 """One or two times of a model with tokens of its own, such as LITA: numbers of equal parts of the video."""
-_OVER = re.compile(r"\b(?:is|are|'s) (?:over|finished|done|gone|out of (?:view|frame|sight)) (?=(?:by|at|around|about|after) )")
+_OVER = re.compile(
+    r"\b(?:is|are|'s) (?:over|finished|done|gone|out of (?:view|frame|sight)) (?=(?:by|at|around|about|after) )"
+)
 _MINUTE_AND_A_HALF = re.compile(r"(?P<one>\b(?:an?|one|1) )(?P<unit>minute) and a half\b")
 _DIGIT_RUN = re.compile(r"\d+")
 _ASIDE = re.compile(
@@ -155,7 +166,10 @@ _ASIDE = re.compile(
     r"|\bframes? ?#?\d+ ?\((?=(?:\d+(?:\.\d+)? ?s(?:ec|econds)?|\d+:[\d.:]+)\))|(?<=[\"' ])pt(?=\d+(?:\.\d+)?[hms])"
 )
 """Text that is struck out, numbers of frames behind times, and the letters before a duration of ISO 8601."""
-_TABLE = re.compile(r"(?<![^\n])(?P<head>[^\n]{0,80}\bstart[^\n]{0,80}\bend[^\n]{0,80})\n(?:[|:\- ]+\n)?(?P<rows>(?:[^\n]{0,200}[,|;\t][^\n]{0,200}(?:\n|\Z))+)")
+_TABLE = re.compile(
+    r"(?<![^\n])(?P<head>[^\n]{0,80}\bstart[^\n]{0,80}\bend[^\n]{0,80})\n(?:[|:\- ]+\n)?"
+    r"(?P<rows>(?:[^\n]{0,200}[,|;\t][^\n]{0,200}(?:\n|\Z))+)"
+)
 """A table with columns for a start and an end, in Markdown or with commas, semicolons or tabs."""
 
 
@@ -166,7 +180,9 @@ def _rows(table: re.Match[str]) -> str:
         [cell.strip() for cell in line.strip().strip("|").split(sign)] if sign else []
         for line in (table["head"], *table["rows"].splitlines())
     )
-    columns = [[at for at, cell in enumerate(head) if re.match(rf"{name}(?:s|ed)?\b", cell)] for name in ("start", "end")]
+    columns = [
+        [at for at, cell in enumerate(head) if re.match(rf"{name}(?:s|ed)?\b", cell)] for name in ("start", "end")
+    ]
     if [len(column) for column in columns] != [1, 1] or any(len(row) != len(head) for row in rows):
         return table[0]
     (start,), (end,) = columns

@@ -67,9 +67,7 @@ _BEFORE = re.compile(
     r"\b(?:(?P<s>sec(?:ond)?s?)|(?P<min>minutes?)"
     r"|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?\Z"
 )
-_SECOND_BEFORE = re.compile(
-    r"\b(?:from|at|to|until|till|through|and|between|around|about|by|near|-) second \Z"
-)
+_SECOND_BEFORE = re.compile(r"\b(?:from|at|to|until|till|through|and|between|around|about|by|near|-) second \Z")
 """Before a number in words: "from second seven", but not "the second two minutes"."""
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "second": 1.0, "minute": 60.0}
 RELATIVE = "relative to another time"
@@ -152,18 +150,10 @@ def _may_spell(text: str) -> bool:
 def _of_digits(begin: int, end: int, text: str) -> Time | None:
     """Read the number whose first digits are given; None if it is glued to something."""
     before = text[begin - 1] if begin else ""
-    inside_clock = before == ":" and begin > 1 and text[begin - 2] in "0123456789"
-    if inside_clock:
-        return None
-    if text[end : end + 1] == ":" and before != ".":
-        code = _TIME_CODE.match(text, begin)
-        if code is not None:
-            return Time(begin, code.end(), 0.0, "s", fault="a time code with frames")
-        clock = _CLOCK.match(text, begin)
-        if clock is not None and (not before or not _GLUED_BEFORE.match(text, begin - 1)):
-            return _clock(clock)
-        if text[end + 1 : end + 2].isdigit():
-            return None
+    if before == ":" and begin > 1 and text[begin - 2] in "0123456789":
+        return None  # inside of what looks like a clock and is none
+    if text[end : end + 1] == ":" and text[end + 1 : end + 2].isdigit() and before != ".":
+        return _with_colons(begin, before, text)
     if before == "." and not (begin > 1 and text[begin - 2] in "0123456789."):
         begin -= 1
         before = text[begin - 1] if begin else ""
@@ -176,6 +166,15 @@ def _of_digits(begin: int, end: int, text: str) -> Time | None:
     if number is None or (number.end() - begin > MOST_DIGITS and len(number[0].partition(".")[0]) > MOST_DIGITS):
         return None
     return _with_half(begin, number.end(), float(number[0]), text)
+
+
+def _with_colons(begin: int, before: str, text: str) -> Time | None:
+    """Read numbers with colons between them: a clock, or a time code, which counts frames; None if they are neither."""
+    code = _TIME_CODE.match(text, begin)
+    if code is not None:
+        return Time(begin, code.end(), 0.0, "s", fault="a time code with frames")
+    clock = _CLOCK.match(text, begin)
+    return _clock(clock) if clock is not None and (not before or not _GLUED_BEFORE.match(text, begin - 1)) else None
 
 
 def _of_word(word: re.Match[str], text: str) -> Iterator[Time]:
@@ -235,7 +234,9 @@ def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Ti
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)
-    has_unit = (not spelled or _SECOND_BEFORE.search(text, low, begin)) and any_of(("sec", "frame", "minut"), text[low:begin])
+    has_unit = (not spelled or _SECOND_BEFORE.search(text, low, begin)) and any_of(
+        ("sec", "frame", "minut"), text[low:begin]
+    )
     before = _BEFORE.search(text, low, begin) if has_unit else None
     if before is not None and before["frame"]:
         return Time(begin, end, value, "frame")
@@ -257,6 +258,8 @@ def _value_of(spelled: str) -> float:
 
 def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str) -> Time | None:
     """Return two numbers as one time if they form one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
+    if between == " or " and last.unit in ("", time.unit) and time.unit == "s":
+        return time._replace(begin=last.begin, fault=time.fault or "one time or another")
     digits = text[time.begin : time.end]
     joined = _compound(last, time, between, digits, text)
     before_comma = not last.unit or (last.unit == "s" and last.factor == 1 and text[last.end - 1].isdigit())

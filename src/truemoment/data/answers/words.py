@@ -59,7 +59,7 @@ UP_TO = each("to until till through")
 FILLERS = each(
     """about around approximately approx roughly circa ca just exactly nearly almost near the a at t its of no number
     index timestamp time time_s mark point second seconds sec s frame frames minute minutes
-    = : ( ) [ ] { } \\ " ' . | < > / ~"""
+    = : ( ) [ ] { } \\ " ' . | < > / ~ $"""
 )
 """Words that may be beside it."""
 
@@ -75,7 +75,7 @@ LABELS: dict[str, Label] = {
         ),
         "end",
     ),
-    **dict.fromkeys(each("last lasts lasting lasted duration length long total runtime"), "length"),
+    **dict.fromkeys(each("lasts lasting lasted duration length long total runtime"), "length"),
     **dict.fromkeys(each("between"), "between"),
     **dict.fromkeys(
         each(
@@ -116,16 +116,18 @@ TO_THE_END = (
     rf"(?:[\s,\"'()]{{0,3}}(?:mark |seconds? )?(?:"
     rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} ){{0,2}}"
     r"(?:to|until|till|through|-+|and ends? (?:at|with)|\"?end(?:_time)?\"?:)\s?\"?"
-    r"(?:the )?(?:very )?end\b(?![_:\"]*\s?[:=]?\s?\d))"
+    rf"(?:(?:the )?{VIDEO} (?:ends|finishes|is over)\b|(?:the )?(?:very )?end\b)(?!(?:[ _]time)?[_:\"]*\s?[:=]?\s?\d))"
     r"|(?P<on>(?:and )?(?:onwards?\b|on\b(?=\W*$|[,.])|and after\b|to \?)))"
     r"|(?P<end>\"?\s?,\s?\"?(?:the )?end\"?(?=\s*[\])])))"
 )
+LATER = r"\s(?:later|afterwards?)\b"
+"""Behind a number of seconds that count from the time before it."""
 LASTS = r"\b(?:lasts?|lasting|lasted|for)(?: about| only| around| roughly| approximately| just| for){0,2} \Z"
 NAMED_BEHIND = r"\s?\((?:(?P<start>start|begin)|(?P<end>end))[a-z ]{0,20}\)"
 FROM_THE_START = (
     r"(?:"
     rf"(?:from |at )?(?:the )?(?:very )?(?:start|beginning|outset|0)(?: of the {VIDEO})?"
-    r"\s?,?(?:to|until|till|through|up to|-+|and (?:ends?|lasts until) (?:at)?)\s?"
+    r"\s?,?(?:to|until|till|through|up to|-+|and (?:ends?|stops?|finishes|lasts until|continues until) (?:at)?)\s?"
     rf"|\b{one_of('until till up_to before within_the_first during_the_first in_the_first the_first first')} "
     r")(?:about |around |approximately |the |roughly |second |minute ){0,3}\Z"
 )
@@ -142,7 +144,7 @@ WHOLE = (
 WHOLE_VIDEO = one_of("video film footage movie recording")  # a clip may be the moment itself
 VIDEO_IS = rf"\b{WHOLE_VIDEO}(?:'s)?(?: itself)? (?:is|lasts|ends|finishes|runs|has|covers|spans|goes|plays)\b"
 UNIT_BEFORE = (
-    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_\w+|frameind\w+|indices)|(?P<percent>percent(?:ages?)?)"
+    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_(?:start|end|begin|stop|first|last|no|number|id|idx|ind\w+)|frameind\w+|indices)|(?P<percent>percent(?:ages?)?)"
     r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\b[^.;\n\d]{0,30}\Z"
 )
 STATES_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
@@ -159,10 +161,19 @@ CONNECTING = each(
     , ; & | / [ ] { } ( ) < > : - • = # " ' +"""
 )
 """Words that may be between two moments of one answer."""
+CHOICE = one_of(
+    """so therefore thus hence answer final finally conclusion correct actual actually real itself queried query asked
+    ask match matches matching best better confirm instead rather but although though wait correction sorry requested
+    relevant you_describe you_mean you_want you_asked described target wanted right make_that i'd i_would i'll the_moment the_event the_one now"""
+).join((r"\b", r"\b|\bno,|\btime\s{0,3}:"))
+"""Behind other moments, it leads to the one that is the answer."""
 UNDECIDED = (
-    r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b|\b(?:could|might|may) (?:also|equally)\b"
-    r"|\bone\b[^.;\n]{0,60}\bthe other\b|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
-    r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b|\bdepend(?:s|ing) on\b"
+    r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b"
+    r"|\b(?:could|might|may) (?:also|equally)\b|\bone\b[^.;\n]{0,60}\bthe other\b"
+    r"|\bone at\b[^.;\n]{0,30}\bone at\b"
+    r"|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
+    r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b"
+    r"|\bdepend(?:s|ing) on\b"
     r"|\b(?:not sure|not certain|unsure|unclear|(?:can't|cannot) (?:decide|tell)) (?:which|whether|if)\b"
 )
 """In a text with several moments, none is chosen."""
@@ -189,9 +200,9 @@ NOT = (
     rf"|\b{one_of('cannot cant never not without_being')})"
 )
 TO_BE_SEEN = (
-    r"(?:occur|happen|appear|correspond|take place|exist|present|shown?|visible|found|find|seen?|contain|include|mention|depict"
-    r"|display|portray|featured?|observed?|locate|identified|match|any (?:moment|such|segment|scene|instance|event)"
-    r"|in (?:the|this) (?:video|clip))"
+    r"(?:occur|happen|appear|correspond|take place|exist|present|shown?|visible|found|find|seen?|contain"
+    r"|include|mention|depict|display|portray|featured?|observed?|locate|identified|match"
+    r"|any (?:moment|such|segment|scene|instance|event)|in (?:the|this) (?:video|clip))"
 )
 MOMENTS = (
     r"(?:moments?|events?|scenes?|segments?|actions?|such|answer|clips?|parts?|intervals?|occurrences?|instances?"
@@ -203,9 +214,11 @@ DENIAL = (
     r"|\bnone of (?:the|these)\b|\bneither [a-z ,']{1,60}\b(?:appears?|occurs?|happens?|present|shown|seen|visible)"
     rf"|\bno (?:[a-z']+ ){{0,3}}?{MOMENTS}\b"
     r"|\bthere(?: is|'s| are|s) no(?:thing|body| one)?\b|\bnothing (?:in the video )?(?:matches|like|corresponds)"
+    r"|\bno [a-z]+(?: [a-z]+)? (?:is|are|was|were) (?:ever )?(?:visible|seen|shown|present|heard|found|observed)\b"
+    r"|\bno [a-z]+ (?:is|are|was|were) [a-z]+ed in (?:the|this)\b"
     r"|\bno [a-z]+,? (?:anywhere|at all|whatsoever)\b|\"(?:is )?not (?:present|found|visible|available|shown)\""
     r"|\b(?:is|are) absent\b|\babsent from\b|\bnot applicable\b|\bno corresponding\b"
-    r"|\"(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
+    r"|\"(?:[a-z]+_)?(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
 )
 MAY_DENY = ("no", "neither", "n't", "never", "absent", "false", "cant", "there")
 """A text without any of these denies nothing."""
