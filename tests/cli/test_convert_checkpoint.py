@@ -74,6 +74,21 @@ def test_a_run_predicts_films_window_by_window(call, published, monkeypatch):
     assert all(time % 2 == 0 for moment in moments for time in moment[:2])
 
 
+def test_training_starts_from_published_weights(call, published, monkeypatch):
+    """One epoch at a rate of a billionth leaves them as they are."""
+    monkeypatch.chdir(published)
+    assert call("convert-checkpoint", "best.ckpt", "--model", "qd-detr", "-o", "run", "--quiet")[0] == 0
+    sizes = ("hidden=16", "heads=2", "feedforward=24", "encoder_layers=1", "slots=4")
+    changes = ("text.vectors=queries", "normalise=each", "train.epochs=1", "train.learning_rate=1e-9")
+    changed = [f"--set={change}" for change in (*(f"settings.{size}" for size in sizes), *changes)]
+    sources = ("--annotations", "mine.jsonl", "--features", "slow,clip", "--queries", "text", "--fps", "0.5")
+    words = ("train", "qd-detr-full", *changed, *sources, "--test", "none", "--from", "run", "-o", "further")
+    status, _, err = call(*words)
+    assert status == 0, err
+    before, after = (load_file(f"{folder}/best.safetensors") for folder in ("run", "further"))
+    assert all(after[name] == pytest.approx(before[name], abs=1e-7) for name in before if name.startswith("model."))
+
+
 def test_the_tensors_alone(call, published):
     words = ("convert-checkpoint", published / "best.ckpt", "--model", "qd-detr")
     assert call(*words, "--safetensors", published / "out.safetensors")[0] == 0
