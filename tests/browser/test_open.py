@@ -53,22 +53,15 @@ def served(results, chromium, serve_in_thread, watch):
         assert seen.errors == []
 
 
-def test_tasks_from_an_audit_to_what_it_shows_and_back(served, chromium, tasks, tmp_path):
-    page = served(permissions=["clipboard-read", "clipboard-write"], viewport={"width": 1400, "height": 900})
-    page.keyboard.press("/")
-    page.keyboard.type("ours.jsonl")
-    page.wait_for_function("() => document.querySelectorAll('.card').length === 1")
-    page.get_by_role("button", name="audit ours.jsonl").press("Enter")
-    page.wait_for_selector("#begin:not([disabled])")
-    page.keyboard.press("Enter")  # the button to start has the focus
-    page.get_by_role("link", name="open: Audit of ours").click()
+def look_copy_and_share(page, chromium, tasks, sent_path):
+    """Do the tasks on the page of an audit, and return its frame."""
     person = Person(page)
     page.wait_for_url("**/item/**")
     shown = page.frame_locator("iframe.shown")
     for reason in (shown.locator("#verdict"), shown.locator(".figures"), shown.locator("#figure-floors tbody").last):
         reason.wait_for()
         box = reason.bounding_box()
-        assert 0 <= box["y"]
+        assert box["y"] >= 0
         assert box["y"] + box["height"] <= 900  # all of it without a scroll
     tasks["why the verdict is what it is"] = "0 screens", person.seconds
     assert "Audit of ours" in shown.locator("h1").inner_text()
@@ -83,21 +76,36 @@ def test_tasks_from_an_audit_to_what_it_shows_and_back(served, chromium, tasks, 
     person = Person(page)
     with page.expect_download() as saved:
         person.click(shown.get_by_role("button", name="Save this page"))
-    saved.value.save_as(tmp_path / "sent.html")
+    saved.value.save_as(sent_path)
     with chromium.new_context(offline=True) as elsewhere:
         sent = elsewhere.new_page()
-        sent.goto((tmp_path / "sent.html").as_uri())
+        sent.goto(sent_path.as_uri())
         assert sent.locator("#verdict").is_visible()
-    assert str(tmp_path) not in (tmp_path / "sent.html").read_text(encoding="utf-8")
+    assert str(sent_path.parent) not in sent_path.read_text(encoding="utf-8")
     tasks["share an audit"] = f"1 file, {person.clicks} click", person.seconds
+    return shown
 
+
+def test_tasks_from_an_audit_to_what_it_shows_and_back(served, chromium, tasks, tmp_path):
+    page = served(permissions=["clipboard-read", "clipboard-write"], viewport={"width": 1400, "height": 900})
+    page.keyboard.press("/")
+    page.keyboard.type("ours.jsonl")
+    page.wait_for_function("() => document.querySelectorAll('.card').length === 1")
+    page.get_by_role("button", name="audit ours.jsonl").press("Enter")
+    page.wait_for_selector("#begin:not([disabled])")
+    page.keyboard.press("Enter")  # the button to start has the focus
+    page.get_by_role("link", name="open: Audit of ours").click()
+    shown = look_copy_and_share(page, chromium, tasks, tmp_path / "sent.html")
     person = Person(page)
     person.click(shown.get_by_role("link", name="Confident and wrong"))
     page.wait_for_selector(".query")
     ids = page.locator(".query .id").all_text_contents()
     assert all(page.locator(".query").nth(k).bounding_box()["y"] < 900 for k in range(3))
     assert person.clicks <= 2
-    tasks["three queries that a model answers confidently and wrong, from its audit"] = f"{person.clicks} click", person.seconds
+    tasks["three queries that a model answers confidently and wrong, from its audit"] = (
+        f"{person.clicks} click",
+        person.seconds,
+    )
     assert ids == [f"q{k}" for k in range(N_QUERIES - 1, 0, -2)]  # odd ones are wrong, with the score k / 100
     page.keyboard.press("j")
     page.keyboard.press("Enter")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from truemoment.evaluation.measures import DiscountedRecall, Measure, Recall
 from truemoment.report.model import Cell
 
+
 def repeated_measures(
     measures: Sequence[Measure], rows: Sequence[Sequence[Cell]], first: int
 ) -> tuple[tuple[int, str], ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from truemoment.web.annotating.store import Store
     from truemoment.web.annotating.study import StudyFolder
 
+
 def folder_of(path: Path) -> StudyFolder:
     """Return the folder of a study."""
     from truemoment.web.annotating.study import StudyFolder

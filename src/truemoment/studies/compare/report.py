@@ -18,7 +18,7 @@ from truemoment.baselines.floors import NETWORK
 from truemoment.evaluation.head import head
 from truemoment.evaluation.repeated_measures import caption_without_repeats, repeated_measures
 from truemoment.evaluation.uncertainty import LEVEL, smallest_p
-from truemoment.report.model import Cell, Paragraph, Report, Section, Table
+from truemoment.report.model import Cell, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, few, listed, low_to_high, p_number, p_value, points
 from truemoment.studies.compare.comparison import Comparison, PublishedFigure
 from truemoment.studies.compare.files import ComparedFiles

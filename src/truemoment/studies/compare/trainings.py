@@ -202,7 +202,7 @@ EXPLANATION = (
 
 
 def trainings_table(comparison: Comparison, measures: Sequence[int]) -> Table:
-    """Return the sources of the variance of differences at some measures: a row a pair with several runs of a method."""
+    """Return the sources of the variance of differences at some measures: a row a pair with several runs."""
     tests = comparison.trainings
     pairs = [
         pair

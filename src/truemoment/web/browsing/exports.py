@@ -226,7 +226,7 @@ class ExportService:
         return name
 
     def _clips(self, job: PageJob, moments: Sequence[ChosenMoment], name: str) -> Path:
-        """Cut the clip of a moment, or those of several into a ZIP; return it. What fails is named, the others are there."""
+        """Cut the clip of a moment, or those of several into a ZIP: what fails is named, and the others are there."""
         failed = []
         folder = Path(tempfile.mkdtemp(dir=self._own))
         if len(moments) == 1:
