@@ -44,7 +44,7 @@ PASSING = frozenset(
 )
 """Keys of documents that tell times and machines."""
 
-LONG = {"demo", "leaderboard", "collect align", "train", "sweep", "bench", "mixtures", "variants"}
+LONG = {"demo", "leaderboard", "collect align", "train", "sweep", "bench", "mixtures", "variants", "features extract"}
 """Verbs that compute for a second or more; golden cases run most of them."""
 
 LISTS = {"cite"}

@@ -199,6 +199,16 @@ class TestQVHighlights:
         put("qvhighlights", "highlight_val_release.jsonl", lines(highlight([[0, 2]], qid=9)) + lines(entry))
         assert refused("qvhighlights", "val") == f"qvhighlights/highlight_val_release.jsonl{said}"
 
+    def test_the_test_file_that_was_released_first_has_queries_alone(self, put, load):
+        """It has no windows; where the file with them is there, that one is read."""
+        queries = [{"qid": n, "query": "A door opens", "vid": "v", "duration": 150} for n in (1, 2)]
+        put("qvhighlights", "highlight_test_release.jsonl", lines(*queries))
+        found = load("qvhighlights", "test")
+        assert found.query_id.tolist() == ["1", "2"]
+        assert found.without_moment.all()
+        put("qvhighlights", "highlight_test_with_gt.jsonl", lines(highlight([[0, 2]])))
+        assert load("qvhighlights", "test").query_id.tolist() == ["10"]
+
     @pytest.mark.parametrize("rating", [-1, 5])
     def test_a_rating_that_does_not_exist(self, put, refused, rating):
         # 0 (very bad) to 4 (very good): Saliency in records.py.

@@ -346,6 +346,46 @@ def test_qvhighlights(read_split):
     assert not np.any(val.end_s % 2)
     assert val.saliency.rating.shape == (int(((val.end_s - val.start_s) / 2).sum()), 3)
     assert set(np.unique(val.saliency.rating)) <= set(range(5))
+
+
+@pytest.mark.parametrize(
+    ("split", "counts", "ratings"),
+    [
+        (
+            "train",
+            ((4_855, 1_230, 466, 266, 140), 12_803, 261, 213, 302, 194),
+            (165, 484, 971, 1_883, 3_538, 5_962, 9_491, 14_117, 20_268, 26_721, 34_041, 31_937, 10_995),
+        ),
+        (
+            "val",
+            ((1_020, 278, 116, 40, 33), 2_803, 63, 39, 52, 40),
+            (33, 86, 286, 488, 807, 1_245, 2_018, 2_917, 4_507, 5_426, 6_589, 6_425, 1_722),
+        ),
+    ],
+)
+def test_what_a_model_of_qvhighlights_learns_from(read_split, split, counts, ratings):
+    """Counts of detr.md, section 14.7; those of val by windows and ratings: counted independently from the file.
+
+    Queries with 1 to 5 windows; windows; queries with more, in videos below 150 s, without an unrated clip, and whose
+    rated clips have one rating (the sum of three). Rated clips by rating; they are those of the windows.
+    """
+    annotations = read_split("qvhighlights", split)
+    saliency, windows = annotations.saliency, np.diff(annotations.offsets)
+    clips, total = np.split(saliency.clip, saliency.offsets[1:-1]), saliency.rating.sum(axis=1)
+    of_query = np.split(total, saliency.offsets[1:-1])
+    n_clips = (annotations.queries.duration_s // 2).tolist()
+    assert counts == (
+        tuple(np.bincount(windows)[1:6]),
+        len(annotations),
+        (windows > 5).sum(),
+        (annotations.queries.duration_s < 150).sum(),
+        sum(len(rated) >= n for rated, n in zip(clips, n_clips, strict=True)),
+        sum(rated.min() == rated.max() for rated in of_query),
+    )
+    assert tuple(np.bincount(total)) == ratings
+    bounds = np.stack([annotations.start_s, annotations.end_s], axis=1) // 2
+    for rated, rows in zip(clips, np.split(bounds.astype(int), annotations.offsets[1:-1]), strict=True):
+        assert set(rated.tolist()) == {clip for low, high in rows.tolist() for clip in range(low, high)}
     train = read_split("qvhighlights", "train")
     assert int((train.queries.duration_s != 150).sum()) == 213
 

@@ -1,4 +1,4 @@
-"""What long commands read beside the files of the place: a described film, a noisy source, Charades-CD, a server."""
+"""What long commands read beside the files of the place: films, a noisy source, weights, Charades-CD, a server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+import torch
 from tests.hostile.place import make_place
+from tests.training.authors_files import content
 
 from truemoment.data import datasets
 from truemoment.data.datasets.base import SourceFile
@@ -29,6 +31,7 @@ def make_crash_place(folder: Path) -> None:
     make_place(folder)
     make_described(Path("described"), minutes=1, seed=3, settings=DescribedSettings(pictures=False))
     mine = Path("mine.jsonl").read_text()
+    torch.save(content("moment-detr"), "published.ckpt")
     Path("noisy.jsonl").write_text(mine.replace('_id": "', '_id": "noisy-'))
     _charades(Path(BENCH_DATA))
 

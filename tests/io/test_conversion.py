@@ -170,7 +170,7 @@ REFUSED = [
     ),
     (
         "cone", replace(SMALL, saliency=np.zeros(2), saliency_offsets=np.array([0, 1, 2])),
-        "clip ratings; write moment-detr",
+        "clip ratings; write native",
     ),
     (
         "cone", replace(SMALL, query_id=["a_0", None]),

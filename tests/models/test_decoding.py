@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truemoment import Predictions
 from truemoment.baselines.proposals import SparseMap
-from truemoment.learning.models.decoding import ScoredMoments, as_predictions, decode
+from truemoment.learning.models.decoding import ScoredMoments, as_predictions, decode, grid_note, on_grid
 
 
 def cells_of(proposals, scores):
@@ -81,3 +82,21 @@ def test_moments_are_clipped_to_the_video_and_absent_candidates_are_left_out():
     assert answers.end_s.tolist() == [2.0, 4.0, 8.0]
     absent = ScoredMoments(start, end, np.array([[0.3, -np.inf, -np.inf]], dtype=np.float32))
     assert as_predictions(np.array(["q"]), absent, np.array([8.0]), nms=0.5, top=5, name="m").lengths.tolist() == [1]
+
+
+def test_ends_are_rounded_to_a_grid_after_ranking():
+    """detr.md, 7.2 and 12.7: the nearest multiple, halves to even; what becomes empty stays, and is counted."""
+    lists = {"a": [(4.9, 5.1, 0.9), (1.0, 3.0, 0.8), (0.0, 149.0, 0.1)], "b": [(5.0, 7.0, 0.2)]}
+    answers = Predictions.from_lists(lists)
+    rounded = on_grid(answers, 2.0)
+    assert list(zip(rounded.start_s.tolist(), rounded.end_s.tolist(), strict=True)) == [
+        *((4.0, 6.0), (0.0, 4.0), (0.0, 148.0)),  # 1, 5 and 149 lie in the middle of two multiples
+        (4.0, 8.0),
+    ]
+    np.testing.assert_array_equal(rounded.score, answers.score)
+    assert on_grid(answers, None) is answers
+    assert grid_note(rounded, 2.0) == ()
+    empty = on_grid(answers, 10.0)
+    assert (empty.start_s == empty.end_s).tolist() == [False, True, False, False]
+    assert grid_note(empty, 10.0) == ("1 of 4 moments are empty: their ends were rounded to 10 s",)
+    assert grid_note(empty, None) == ()

@@ -6,12 +6,14 @@ import pytest
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)
 
+from truemoment.base.records import Queries  # noqa: E402 - PyTorch may be missing
 from truemoment.learning.training.recipes import read_recipe  # noqa: E402 - PyTorch may be missing
 from truemoment.learning.training.run import Run  # noqa: E402 - as above
 from truemoment.worlds import FilmSettings, make_films, make_world  # noqa: E402 - as above
 
 MAP = ("settings.n_clips=8", "settings.hidden=16", "settings.layers=2", "settings.kernel=3")
 VLG = ("settings.hidden=16", "settings.video_groups=4", "settings.matching_groups=2", "settings.matching_width=4")
+SLOTS = ("settings.hidden=16", "settings.heads=2", "settings.feedforward=16")
 SETTINGS = {
     "tan2d": MAP,
     "tan2d-windows": MAP,
@@ -33,6 +35,8 @@ SETTINGS = {
         *("settings.hidden=8", "settings.most_words=4", "train.sentences=all"),
         "train.stages=[{}]",  # one, of all losses, with the epochs of a tiny run
     ),
+    "moment-detr": SLOTS,
+    "qd-detr": SLOTS,
     "mean-pool": ("settings.scale=20",),
     "frame-sequence": ("settings.scale=20", "settings.heads=2", "settings.most_frames=16"),
 }
@@ -45,6 +49,17 @@ TINY = (
     "train.learning_rate=0.01",
     "select.patience=0",
 )
+
+
+@pytest.fixture(scope="session")
+def queries_of():
+    """Make queries of a video of 9 s: queries_of("a door", "a dog")."""
+
+    def make(*sentences):
+        ids = [f"v#{number}" for number in range(len(sentences))]
+        return Queries(ids, ["v"] * len(ids), np.full(len(ids), 9.0), list(sentences))
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from truemoment.learning.training import examples
 from truemoment.learning.training.examples import make_pairs, make_table, other_videos
 from truemoment.learning.training.network import build_network
 from truemoment.learning.training.vocabulary import TokenVocabulary
-from truemoment.media.features.base import Features
+from truemoment.media.features import ChangedFeatures, Features, JoinedFeatures
 
 
 def test_a_target_is_the_iou_in_seconds(world):
@@ -84,10 +84,12 @@ def test_heads_are_cut_with_their_sentences(world, tiny):
     assert batch.verbs is None
 
 
-def test_a_head_behind_the_end_is_none(tiny, monkeypatch):
+def test_a_head_behind_the_end_is_none(tiny, monkeypatch, queries_of):
     monkeypatch.setattr(examples, "word_heads", lambda *_: [(2, 0, -1), (1, -1)])
     recipe = tiny("vlg-net", "text.most=2")
-    table = examples.read_sentences(["a b c", "a b"], TokenVocabulary(("a", "b", "c")), recipe, frozenset({"heads"}))
+    table = examples.read_sentences(
+        queries_of("a b c", "a b"), TokenVocabulary(("a", "b", "c")), recipe, frozenset({"heads"})
+    )
     assert table.heads.tolist() == [[-1, 0], [1, -1]]
 
 
@@ -99,6 +101,41 @@ def test_features_that_are_not_there_or_not_finite_are_told(tiny):
         queries = Annotations.from_rows([("q", video_id, 4.0, "a door", 0.0, 1.0)]).queries
         with pytest.raises(InputError, match=message):
             make_table(store, queries, recipe, model)
+
+
+def test_rows_that_are_seen_as_they_are_are_read_when_they_are_picked(world, tiny, monkeypatch):
+    """A large table of them is not made; a step gets the same numbers."""
+    recipe, queries, read = tiny("tan2d"), world.splits["val"].queries, []
+    model = build_network(recipe, TokenVocabulary(()), world.features.n_dimensions).model
+    table = make_table(world.features, queries, recipe, model)
+
+    class Watched(Features):
+        def __getitem__(self, video_id):
+            read.append(video_id)
+            return super().__getitem__(video_id)
+
+    store = Watched(world.features.by_video, world.features.fps)
+    monkeypatch.setattr(examples, "ON_DEMAND_BYTES", 1)
+    make_table(store, queries, recipe, model)
+    assert read  # this model resamples rows, which is work: done once
+    read.clear()
+    monkeypatch.setattr(type(model), "sees_rows", True)
+    on_demand = make_table(store, queries, recipe, model)
+    assert not read
+    numbers = np.array([2, 0, 2])
+    np.testing.assert_array_equal(on_demand.take(numbers), table.take(numbers))
+    assert on_demand.number == table.number
+    assert set(read) == {list(table.number)[number] for number in numbers}
+
+
+def test_the_sources_of_a_row_are_normalised_one_by_one(tiny):
+    """The part of each source has length 1 (less the published epsilon), also of changed features."""
+    rows = np.random.default_rng(0).standard_normal((16, 5)).astype(np.float32)
+    joined = JoinedFeatures((Features({"v": rows[:, :3]}, 1.0), Features({"v": 9 * rows[:, 3:]}, 1.0)))
+    for store in (joined, ChangedFeatures(joined, "reversed")):
+        seen = examples.read_rows(store, "v", 16.0, tiny("tan2d", "normalise=each")).rows
+        for part in (seen[:, :3], seen[:, 3:]):
+            np.testing.assert_allclose(np.linalg.norm(part, axis=1), 1.0, atol=1e-4)
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="space cannot be reserved")

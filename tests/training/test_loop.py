@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from truemoment.base.errors import InputError, MissingFileError, TrueMomentError, UsageError
+from truemoment.data.formats import read_predictions
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.learning.models import FAMILIES, get_family
 from truemoment.learning.training import checkpoints, hardware
@@ -93,6 +94,48 @@ def test_training_stops_when_nothing_gets_better(make_run, tmp_path):
     )
     assert result.best.epoch == 1
     assert len(result.history) == 3
+
+
+def test_epochs_between_validations_have_no_figures_and_are_never_chosen(make_run, tmp_path):
+    """The last epoch is validated whatever its number, and a run that is cut off between validations goes on."""
+    changes = ("train.epochs=5", "select.every=2")
+    whole = perform(make_run("tan2d", *changes), tmp_path / "whole")
+    assert [bool(epoch.val) for epoch in whole.history] == [False, True, False, True, True]
+    figures = {epoch.epoch: epoch.val["AxIoU@10"] for epoch in whole.history if epoch.val}
+    assert whole.best.epoch == max(figures, key=figures.get)
+
+    def cut(epoch):
+        if epoch.epoch in (1, 3):
+            raise KeyboardInterrupt
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            perform(make_run("tan2d", *changes), tmp_path / "cut", on_epoch=cut)
+    resumed = perform(make_run("tan2d", *changes), tmp_path / "cut")
+    assert [epoch.val for epoch in resumed.history] == [epoch.val for epoch in whole.history]
+    one, other = weights(tmp_path / "whole"), weights(tmp_path / "cut")
+    assert not [name for name in one if not torch.equal(one[name], other[name])]
+
+
+def test_patience_counts_validations(make_run, tmp_path):
+    changes = ("train.learning_rate=1e-12", "train.epochs=9", "select.patience=2", "select.every=2")
+    result = perform(make_run("tan2d", *changes), tmp_path / "run")
+    assert result.best.epoch == 2  # then 4 and 6 are no better
+    assert len(result.history) == 6
+
+
+def test_a_split_without_references_is_predicted_and_not_measured(make_run, world, tmp_path):
+    test = world.splits["test-iid"]
+    nan = np.full(len(test), np.nan)
+    open_test = dataclasses.replace(test, start_s=nan, end_s=nan)
+    result = perform(make_run("blind-tan", "decode.grid_s=50", tests={"test": open_test}), tmp_path / "run")
+    assert not result.tests
+    notes = " ".join(result.notes)
+    assert "test: has no references, and no figures" in notes
+    assert "moments are empty: their ends were rounded to 50 s" in notes
+    answers, _ = read_predictions(tmp_path / "run" / "test.jsonl", open_test)
+    assert answers.query_id.tolist() == test.queries.query_id.tolist()
+    assert not (answers.start_s % 50).any()
 
 
 def test_a_folder_of_another_run_is_refused(make_run, tmp_path):
@@ -270,7 +313,7 @@ def test_a_task_on_a_test_split_is_refused_unless_forced(make_run, world):
     for part in ("train", "val"):
         with pytest.raises(UsageError, match="test-iid is a test split"):
             dataclasses.replace(make_run(), **{part: test})
-        assert dataclasses.replace(make_run(), **{part: test}, forced=True).forced
+        assert dataclasses.replace(make_run(), **{part: test}, caution="by force").caution
 
 
 def test_other_words_do_not_destroy_a_finished_run(make_run, tmp_path):

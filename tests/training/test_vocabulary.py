@@ -58,10 +58,10 @@ def test_no_sentence_at_all():
     assert make_vocabulary(Text(vectors="encoder:scenes"), [], [], None).words == ()
 
 
-def test_a_model_that_listens_to_phrases_refuses_whole_sentences():
+def test_a_model_that_listens_to_phrases_refuses_whole_sentences(queries_of):
     recipe = read_recipe("mdd", ["text.tokens=sentence"])
     with pytest.raises(UsageError, match=r"text\.tokens: got sentence, expected words: mdd listens to phrases"):
-        read_sentences(["he runs"], TokenVocabulary(("he runs",)), recipe, frozenset({"phrases"}))
+        read_sentences(queries_of("he runs"), TokenVocabulary(("he runs",)), recipe, frozenset({"phrases"}))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def made(world, tiny):
     recipe, vocabulary = tiny("ctrl"), TokenVocabulary(("person", "door"))
     model = build_network(recipe, vocabulary, world.features.n_dimensions).model
     first = world.splits["train"]
-    sentences = read_sentences(first.sentence.tolist(), vocabulary, recipe, model.needs)
+    sentences = read_sentences(first.queries, vocabulary, recipe, model.needs)
     return model, first, *windows_to_learn(first, world.features, sentences, recipe, model)
 
 
@@ -108,12 +108,14 @@ def test_every_pair_of_two_is_drawn_together_about_as_often():
     np.testing.assert_allclose(counts[apart] / 3000, 0.1, atol=0.025)
 
 
-def test_windows_to_answer_are_those_of_each_video(made, world, tiny):
+def test_windows_to_answer_are_those_of_each_video(made, world, tiny, queries_of):
     model, *_ = made
     names = dict.fromkeys(world.splits["val"].video_id.tolist())
     shown = [world.features[name] for name in list(names)[:2]]
     videos = [VideoRows(of, np.linspace(0, s, len(of) + 1), s) for of, s in zip(shown, (12.0, 30.0), strict=True)]
-    sentences = read_sentences(["a door", "a person", "door"], TokenVocabulary(("door",)), tiny("ctrl"), model.needs)
+    sentences = read_sentences(
+        queries_of("a door", "a person", "door"), TokenVocabulary(("door",)), tiny("ctrl"), model.needs
+    )
     pairs = WindowsToAnswer(sentences, np.array([1, 0, 1]), videos, model)
     batch = pairs.__getitems__([0, 1, 2])
     counts = [len(model.windows_s(seconds)) for seconds in (30.0, 12.0, 30.0)]

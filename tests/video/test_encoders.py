@@ -682,3 +682,26 @@ def test_words_of_a_larger_model(folder):
 def test_no_such_device(clip, device):
     with pytest.raises(UsageError, match="cannot be used here"):
         load_encoder(str(clip), device=device)
+
+
+# ---- Rows of tokens
+
+
+def test_rows_of_tokens_are_those_of_the_library_without_padding(clip):
+    """The expectation is the text transformer of the library on each sentence alone: detr.md, 2.1."""
+    texts = ["a red circle", "on"]
+    encoder = load_encoder(str(clip), device="cpu")
+    model = transformers.CLIPTextModel.from_pretrained(clip).eval()
+    rows = encoder.tokens(texts)
+    assert isinstance(encoder, encoders.TokenEncoder)
+    for text, of_text in zip(texts, rows, strict=True):
+        tokens = encoder.tokenizer(text, return_tensors="pt")
+        with torch.inference_mode():
+            expected = model(**tokens).last_hidden_state[0].numpy()
+        assert of_text.shape == (len(tokens["input_ids"][0]), encoder.n_hidden)
+        np.testing.assert_allclose(of_text, expected, atol=1e-5)
+
+
+def test_a_model_without_marks_has_no_rows_of_tokens(siglip):
+    with pytest.raises(UsageError, match="expected a CLIP model"):
+        load_encoder(str(siglip), device="cpu").tokens(["a red circle"])

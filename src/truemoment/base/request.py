@@ -233,6 +233,12 @@ def role_of(hint: Any) -> str | None:  # noqa: ANN401 - any type
     return get_args(hint)[1] if get_origin(hint) is Annotated else None
 
 
+def named_files(text: str) -> list[Path]:
+    """Return the files and folders that a text names and that exist: itself, or the sources between its commas."""
+    names = [text] if os.path.exists(text) else text.split(",")  # noqa: PTH110 - pathlib raises at a name too long
+    return [Path(name.strip()) for name in names if os.path.exists(name.strip())]  # noqa: PTH110 - as above
+
+
 def option_of(field: dataclasses.Field[Any]) -> str:
     """Return the names of an option, with blanks between."""
     return field.metadata.get("name") or f"--{field.name.replace('_', '-')}"

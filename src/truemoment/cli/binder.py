@@ -16,7 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import click
 
 from truemoment.base import request as roles
-from truemoment.base.request import Request, fields_of, option_of, parts, role_of
+from truemoment.base.request import Request, fields_of, named_files, option_of, parts, role_of
 from truemoment.cli import completing
 from truemoment.cli.command import Command
 from truemoment.cli.expected import expect
@@ -207,8 +207,7 @@ def _paths(value: Any) -> Iterator[Path]:  # noqa: ANN401 - of any field
     if isinstance(value, Path):
         yield value
     elif isinstance(value, str):
-        if os.path.exists(value):  # noqa: PTH110 - pathlib raises at a name that is too long
-            yield Path(value)
+        yield from named_files(value)
     elif isinstance(value, Mapping):
         for item in value.values():
             yield from _paths(item)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truemoment.base.errors import UsageError
-from truemoment.base.request import several
+from truemoment.base.request import named_files, several
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.outputs import files_of_run, refuse_outputs, say
 from truemoment.cli.parts import ModelThreads, Output
-from truemoment.learning.training.request import TrainRequest, source_file
+from truemoment.learning.training.request import TrainRequest
 from truemoment.studies.request import path_of
 
 if TYPE_CHECKING:
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 def command(request: TrainRequest, _threads: ModelThreads, output: Output) -> None:
     """Train a model by RECIPE, the name of a recipe or FILE.yaml.
 
-    Recipes: tan2d, blind-tan, tcn-dcm, mdd, ctrl, acrn, ablr, scdm, drn, vlg-net, tsp-prl and wssl, which are small,
-    each also as -full (drn-full); and tan2d-windows, vlg-net-mad and vlg-net-mad-full for videos that last hours.
+    Recipes: tan2d, blind-tan, tcn-dcm, mdd, ctrl, acrn, ablr, scdm, drn, vlg-net, tsp-prl, wssl, moment-detr and
+    qd-detr, which are small, each also as -full (drn-full); tan2d-windows, vlg-net-mad and vlg-net-mad-full for videos
+    that last hours; and moment-detr-charades-full and qd-detr-charades-full.
     mean-pool and frame-sequence rank clips by text; "truemoment retrieve --model RUN" uses the run.
 
     The run keeps the epoch that is best on the validation split; that of wssl keeps the last one. The same command
@@ -51,7 +52,7 @@ def command(request: TrainRequest, _threads: ModelThreads, output: Output) -> No
     out = request.folder(recipe)
     read = [
         *request.files(),
-        *map(source_file, several(request.sentences)),
+        *(path for text in several(request.sentences) for path in named_files(text)),
         *(Path(source.annotations or "") for source in recipe.data or ()),
     ]
     if request.recipe.lower().endswith((".yaml", ".yml")):

@@ -12,6 +12,7 @@ from truemoment.media.features.base import SIMULATED, FeatureStore
 from truemoment.media.features.folder import FolderStore
 from truemoment.media.features.hdf5 import ENDINGS as HDF5_ENDINGS
 from truemoment.media.features.hdf5 import HDF5Store
+from truemoment.media.features.joined import SEPARATOR, JoinedFeatures
 from truemoment.media.features.npz import read_features
 from truemoment.media.features.own import MANIFEST, OwnStore
 from truemoment.searching.index import Index
@@ -34,7 +35,8 @@ def open_features(
     Parameters
     ----------
     text
-        A file, a folder, or ``perception:Q``; :mod:`truemoment.media.features` lists the formats.
+        A file, a folder, or ``perception:Q``; :mod:`truemoment.media.features` lists the formats. Several with commas
+        between are joined row by row (:mod:`truemoment.media.features.joined`).
     annotations
         Queries that the features are for. Features of none of their videos are refused;
         :func:`~truemoment.media.features.alignment.check` reports single missing videos.
@@ -84,6 +86,11 @@ def open_features(
 
 def _open(text: str, dataset: str | None, data_dir: str | Path | None, seed: int, fps: float | None) -> FeatureStore:
     path = Path(text)
+    if SEPARATOR in text and not path.exists():
+        sources = [part.strip() for part in text.split(SEPARATOR)]
+        if not all(sources):
+            raise UsageError(f"{text}: expected a source of features on each side of a comma")
+        return JoinedFeatures(tuple(_open(source, dataset, data_dir, seed, fps) for source in sources))
     if text.startswith(SIMULATED):
         if fps is not None:
             raise UsageError(f"{text} states its rows per second, expected no other")

@@ -15,6 +15,7 @@ Windows begin and end with rows of features, so that no row is divided: with F r
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,10 +27,11 @@ import numpy.typing as npt
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Bools, Floats, Ints
-from truemoment.base.records import Annotations, as_strings
+from truemoment.base.records import Annotations, Queries, as_strings
 from truemoment.baselines.proposals import Tail
 from truemoment.baselines.targets import usable
 from truemoment.media.features.base import FeatureStore, Frames, edges_of
+from truemoment.media.features.joined import source_widths
 
 NegativeRule = Literal["apart", "anywhere"]
 """Where windows without the moment are drawn from, see :class:`WindowDraws`."""
@@ -128,6 +130,13 @@ class Window:
     def name(self) -> str:
         """Its name as a video: ``VIDEO[start-end]``, in seconds."""
         return self.video_id + self.span
+
+
+def of_whole_videos(queries: Queries) -> Queries:
+    """Return queries of windows under the ids that they have for the whole video."""
+    ids = zip(queries.query_id.tolist(), queries.video_id.tolist(), strict=True)
+    whole = [query_id.removesuffix("[" + video_id.rpartition("[")[2]) for query_id, video_id in ids]
+    return dataclasses.replace(queries, query_id=as_strings(whole, "query_id"))
 
 
 @dataclass(frozen=True)
@@ -258,6 +267,11 @@ class WindowedFeatures:
     def n_dimensions(self) -> int:
         """D, numbers a row."""
         return self.store.n_dimensions
+
+    @property
+    def source_widths(self) -> tuple[int, ...]:
+        """Numbers of a row that are of each source."""
+        return source_widths(self.store)
 
     @property
     def fps(self) -> float | None:

@@ -138,6 +138,7 @@ def predict_by(request: PredictRequest, track: Track = unseen) -> RunPrediction:
         request.seed,
         sentences=path_of(request.sentences),
         first_look=request.first_look,
+        queries=None if request.queries is None else str(request.queries),
     )
     return predict_with_run(
         options,

@@ -1,6 +1,7 @@
 """The form of QVHighlights, in which many sets circulate.
 
-A line has ``qid``, ``query``, ``vid``, ``duration``, ``relevant_windows``, and perhaps ratings of clips.
+A line has ``qid``, ``query``, ``vid``, ``duration``, ``relevant_windows``, and perhaps ratings of clips. In a file of
+queries without references, such as the test split of QVHighlights as it was released first, no line has windows.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import msgspec
 
 from truemoment.base.boundary.files import write_json_lines
 from truemoment.base.boundary.own_path import AnyPath
+from truemoment.base.errors import InputError
 from truemoment.base.records import Annotations, Seconds
 from truemoment.data.datasets.entries import ClipRatings, ReferenceEntry
 from truemoment.data.datasets.qvhighlights import CLIP_LENGTH_S, refuse_wrong_ratings
@@ -25,20 +27,32 @@ class WindowsLine(msgspec.Struct):
 
     query: str
     vid: str
-    relevant_windows: list[tuple[Seconds, Seconds]]
+    relevant_windows: list[tuple[Seconds, Seconds]] | msgspec.UnsetType = msgspec.UNSET
     qid: int | str | None = None
     duration: Seconds | None = None
     relevant_clip_ids: list[int] | None = None
     saliency_scores: list[tuple[int, int, int]] | None = None
 
 
+QUERY = frozenset({"qid", "query", "vid", "duration"})
+"""Keys of a line of a file without references."""
+
+
 def _recognise(head: Head) -> str | None:
-    return 'its lines have "relevant_windows"' if {"query", "vid", "relevant_windows"} <= head.entry_keys else None
+    if {"query", "vid", "relevant_windows"} <= head.entry_keys:
+        return 'its lines have "relevant_windows"'
+    return 'its lines have "qid", "query", "vid" and "duration" alone' if head.entry_keys == QUERY else None
 
 
 def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
-    entries = []
+    entries: list[ReferenceEntry] = []
+    has_windows: bool | None = None
     for line, entry in read_entries(path, WindowsLine):
+        windows = entry.relevant_windows
+        if has_windows is None:
+            has_windows = windows is not msgspec.UNSET
+        if windows is msgspec.UNSET and has_windows:
+            raise InputError("is missing", path=path, line=line, field="relevant_windows")
         duration_s = math.nan if entry.duration is None else entry.duration
         ratings = None
         if entry.saliency_scores:
@@ -46,7 +60,7 @@ def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
             refuse_wrong_ratings(clips, entry.saliency_scores, duration_s, path, line)
             ratings = ClipRatings(clips, entry.saliency_scores, CLIP_LENGTH_S)
         query_id = None if entry.qid is None else str(entry.qid)
-        about = (entry.vid, entry.query, entry.relevant_windows, duration_s, query_id)
+        about = (entry.vid, entry.query, windows or [], duration_s, query_id)
         entries.append(ReferenceEntry(*about, ratings=ratings, line=line))
     return entries
 

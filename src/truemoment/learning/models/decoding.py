@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +25,19 @@ class ScoredMoments:
         Shares of the video; of one row where all queries have the same candidates.
     score : (Q, C) float32
         Higher is better; -inf where a query has no such candidate.
+    rating : (Q, T) float32 or None
+        Ratings of the clips of each video, NaN after the last; None for a model that rates none.
     """
 
     start: Floats
     end: Floats
     score: npt.NDArray[np.float32]
+    rating: npt.NDArray[np.float32] | None = None
 
     def clipped(self) -> ScoredMoments:
         """Return the moments clipped to their videos; one that ends before its start is empty."""
         start = np.clip(self.start, 0.0, 1.0)
-        return ScoredMoments(start, np.maximum(np.clip(self.end, 0.0, 1.0), start), self.score)
+        return dataclasses.replace(self, start=start, end=np.maximum(np.clip(self.end, 0.0, 1.0), start))
 
     def ends_of(self, rows: slice) -> tuple[Floats, Floats]:
         """Return start and end of the queries `rows`, (1, C) or (rows, C)."""
@@ -112,6 +117,11 @@ def as_predictions(
     column = columns[owner, rank]
     at = column if clipped.start.ndim == 1 else (owner, column)
     lengths = (columns >= 0).sum(axis=1)
+    ratings: dict[str, Any] = {}
+    if clipped.rating is not None:
+        rated = ~np.isnan(clipped.rating)
+        ratings["saliency_offsets"] = np.concatenate([[0], np.cumsum(rated.sum(axis=1))])
+        ratings["saliency"] = clipped.rating[rated].astype(np.float64)
     return Predictions(
         query_id=query_id,
         offsets=np.concatenate([[0], np.cumsum(lengths)]),
@@ -119,4 +129,32 @@ def as_predictions(
         end_s=clipped.end[at] * duration_s[owner],
         score=clipped.score[owner, column].astype(np.float64),
         name=name,
+        **ratings,
     )
+
+
+def on_grid(answers: Predictions, grid_s: float | None) -> Predictions:
+    """Return answers whose ends are rounded to the nearest multiple of `grid_s`, halves to even; None changes nothing.
+
+    The order stays, and so does a moment that becomes empty, as in the code of Moment-DETR. An end may lie after the
+    end of its video by half of `grid_s`.
+
+    Examples
+    --------
+    >>> answers = Predictions.from_lists({"v#0": [(3.0, 9.4, 0.9), (4.2, 4.9, 0.4)]})
+    >>> rounded = on_grid(answers, 2.0)
+    >>> list(zip(rounded.start_s.tolist(), rounded.end_s.tolist()))
+    [(4.0, 10.0), (4.0, 4.0)]
+    """
+    if grid_s is None:
+        return answers
+    start_s, end_s = (np.rint(column / grid_s) * grid_s for column in (answers.start_s, answers.end_s))
+    return dataclasses.replace(answers, start_s=start_s, end_s=end_s)
+
+
+def grid_note(answers: Predictions, grid_s: float | None) -> tuple[str, ...]:
+    """Return a note on the moments that are empty since their ends were rounded, if there are some."""
+    n_empty = int((answers.end_s <= answers.start_s).sum())
+    if grid_s is None or not n_empty:
+        return ()
+    return (f"{n_empty:,} of {len(answers.end_s):,} moments are empty: their ends were rounded to {grid_s:g} s",)

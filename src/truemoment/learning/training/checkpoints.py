@@ -95,6 +95,10 @@ class RunRecord(msgspec.Struct, frozen=True):
         Sources of the vectors of sentences, for a model that compares them.
     fps
         Rows a second of features that state none; None if the rows cover each video evenly.
+    queries, queries_name
+        Source of the rows of the words of each query, and what the rows call themselves; "" for words with vectors.
+    started_from
+        Name of the run whose weights it starts from, and a fingerprint of them; "" for a network with new weights.
     schema, truemoment
         Form of the file, and version that wrote it.
     """
@@ -113,6 +117,9 @@ class RunRecord(msgspec.Struct, frozen=True):
     made_of: str = ""
     sentences: tuple[str, ...] = ()
     fps: float | None = None
+    queries: str = ""
+    queries_name: str = ""
+    started_from: str = ""
     schema: str = SCHEMA
     truemoment: str = ""
 
@@ -121,6 +128,12 @@ class RunRecord(msgspec.Struct, frozen=True):
         if n_dimensions != self.n_dimensions:
             problem = f"got {n_dimensions} numbers a row, expected {self.n_dimensions} as in training"
             raise InputError(problem, field="features")
+
+    def refuse_other_words(self, n_dimensions: int) -> None:
+        """Refuse rows of words with another number of dimensions than in training."""
+        if n_dimensions != self.n_vector:
+            problem = f"got {n_dimensions} numbers a row of words, expected {self.n_vector} as in training"
+            raise InputError(problem, field="queries")
 
     @property
     def made_by(self) -> dict[str, Any]:
@@ -137,6 +150,7 @@ class RunRecord(msgspec.Struct, frozen=True):
             "chosen_on": chosen_on,
         }
         entries |= {"text_encoder": self.text_encoder} if self.text_encoder else {}
+        entries |= {"queries": self.queries_name} if self.queries_name else {}
         return entries | ({"notes": list(self.notes)} if self.notes else {})
 
 
@@ -151,7 +165,7 @@ class Epoch:
     loss
         Mean of each term over the pairs, and ``total``.
     val
-        Figures on the validation split; the one that chooses comes first.
+        Figures on the validation split; the one that chooses comes first. None if the epoch was not validated.
     best
         Whether it was the best of its stage so far; true for every epoch of a stage that keeps the last one.
     watched
@@ -215,17 +229,22 @@ def read_tensors(path: OwnPath) -> dict[str, Tensor]:
         return load(read_bytes(path, most=DATA_BYTES))
 
 
-def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
+OF_RUN = "the network of run.json"
+
+
+def refuse_other_shapes(
+    network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath, expected_by: str = OF_RUN
+) -> None:
     """Refuse tensors of other names or shapes than a network's, which may have no values (device "meta")."""
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     got = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     wrong = next((name for name in {**expected, **got} if expected.get(name) != got.get(name)), None)
     if wrong is not None:
         difference = f"{wrong}: got {got.get(wrong, 'none')}, expected {expected.get(wrong, 'none')}"
-        raise InputError(f"does not fit the network of run.json ({difference})", path=path)
+        raise InputError(f"does not fit {expected_by} ({difference})", path=path)
 
 
-def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath) -> None:
+def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath, expected_by: str = OF_RUN) -> None:
     """Load tensors into a network."""
     wrong = next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None)
     if wrong is not None:
@@ -234,7 +253,7 @@ def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: AnyPath) 
         network.load_state_dict(dict(tensors))
     except RuntimeError as error:
         first = next(iter(str(error).splitlines()[1:2]), str(error)).strip()
-        raise InputError(f"does not fit the network of run.json ({first})", path=path) from None
+        raise InputError(f"does not fit {expected_by} ({first})", path=path) from None
 
 
 def newest_epoch(folder: AnyPath) -> OwnPath | None:
@@ -265,6 +284,9 @@ def read_history(epoch: OwnPath) -> list[Epoch]:
     path = epoch / "history.json"
     history = read_json(path, list[Epoch])
     numbers = [entry.epoch for entry in history]
-    if numbers != list(range(1, int(epoch.name.removeprefix("epoch-")) + 1)) or not history[0].best:
+    validated = [entry for entry in history if entry.val]
+    if numbers != list(range(1, int(epoch.name.removeprefix("epoch-")) + 1)) or not all(
+        entry.best for entry in validated[:1]
+    ):
         raise InputError(f"got epochs {numbers}, expected all up to {epoch.name}", path=path)
     return history

@@ -22,6 +22,7 @@ from truemoment.learning.training.examples import (
     SentenceTable,
     drawn_pairs,
     empty_table,
+    normalised,
 )
 from truemoment.learning.training.network import Network
 from truemoment.learning.training.progress import Track
@@ -29,7 +30,6 @@ from truemoment.learning.training.recipe_sources import Clipping
 from truemoment.learning.training.recipes import Recipe
 from truemoment.learning.training.run import Run
 from truemoment.media.features.base import FeatureStore, Frames
-from truemoment.media.features.resampling import normalise
 from truemoment.media.features.sentences import SentenceStore
 from truemoment.searching.clips.clip_frames import RowReader, clips_by_name, each_clip, rows_of_clip
 from truemoment.searching.clips.clips import Clips, clips_of
@@ -89,7 +89,7 @@ def make_clip_table(
         if not np.isfinite(frames).all():
             problem = f"features of clip {clips.clip_id[clip]!r} have numbers that are not finite"
             raise InputError(problem, field="features")
-        rows[clip, : len(frames)] = normalise(frames) if recipe.normalise else frames
+        rows[clip, : len(frames)] = normalised(frames, store, recipe)
         rows[clip, len(frames) :] = 0
         n_short += is_short
     return ClipTable(rows, {}), n_short

@@ -2,12 +2,14 @@
 
 Features are resampled once, when a run begins, into one table: a video's rows do not change from epoch to epoch, so
 that a step only picks rows from memory (or, where the table is larger than :data:`MOST_BYTES`, from a temporary file).
+Rows that a model sees as they are need no such work: beyond :data:`ON_DEMAND_BYTES` a step reads them from their files.
 Windows of videos change from epoch to epoch: their table contains the rows of whole videos, and a step resamples some.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,15 +30,20 @@ from truemoment.data.language.heads import CHAIN, word_heads
 from truemoment.data.language.phrases import phrase_trees
 from truemoment.learning.models.base import Need, TrainableModel, VideoRows
 from truemoment.learning.training.network import TokenBatch
+from truemoment.learning.training.query_rows import WordTable
 from truemoment.learning.training.recipes import Recipe
-from truemoment.learning.training.vocabulary import TokenVocabulary, word_numbers
+from truemoment.learning.training.vocabulary import PADDING, UNKNOWN, TokenVocabulary, word_numbers
 from truemoment.media.features.base import FeatureStore
+from truemoment.media.features.joined import source_widths
 from truemoment.media.features.reading import fault_of_numbers
-from truemoment.media.features.resampling import normalise
+from truemoment.media.features.resampling import normalise, normalise_each
 from truemoment.searching.windows import LongVideo
 
 MOST_BYTES = 4_000_000_000
 """A larger table of features is kept in a temporary file."""
+
+ON_DEMAND_BYTES = 1_000_000_000
+"""A larger table of rows that a model sees as they are is not made: a step reads its videos."""
 
 FloatTable = npt.NDArray[np.float32]
 
@@ -66,6 +73,42 @@ class ClipTable:
     def take(self, numbers: Ints) -> FloatTable:
         """Return the rows of videos (B,) as (B, T, D)."""
         return self.rows[numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class OnDemandTable:
+    """V videos as a model sees them, each read when it is picked.
+
+    Parameters
+    ----------
+    store
+        Features.
+    duration_s
+        Duration of each video by its id, in the order of their numbers.
+    recipe, model
+        As for :func:`make_table`.
+    """
+
+    store: FeatureStore
+    duration_s: Mapping[str, float]
+    recipe: Recipe
+    model: TrainableModel
+
+    @functools.cached_property
+    def video_ids(self) -> tuple[str, ...]:
+        """Videos by number."""
+        return tuple(self.duration_s)
+
+    @functools.cached_property
+    def number(self) -> dict[str, int]:
+        """Number of each video."""
+        return {video_id: at for at, video_id in enumerate(self.video_ids)}
+
+    def take(self, numbers: Ints) -> FloatTable:
+        """Return the rows of videos (B,) as (B, T, D)."""
+        picked = [self.video_ids[number] for number in numbers.tolist()]
+        seen = (see_video(self.store, name, self.duration_s[name], self.recipe, self.model) for name in picked)
+        return np.stack(list(seen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +172,7 @@ def make_table(
     recipe: Recipe,
     model: TrainableModel,
     track: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
-) -> ClipTable:
+) -> ClipTable | OnDemandTable:
     """Return the videos of queries as a model sees them.
 
     Parameters
@@ -147,6 +190,8 @@ def make_table(
     """
     duration_s = queries.video_duration_s
     videos = list(duration_s)
+    if model.sees_rows and 4 * len(videos) * recipe.rows * store.n_dimensions > ON_DEMAND_BYTES:
+        return OnDemandTable(store, duration_s, recipe, model)
     rows: FloatTable | None = None
     for at, video_id in enumerate(track(videos)):
         seen = see_video(store, video_id, duration_s[video_id], recipe, model)
@@ -206,6 +251,13 @@ def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> FloatTable:
     frames = store[video_id]
     if fault := fault_of_numbers(frames):
         raise InputError(f"video {video_id!r}: {fault}", field="features")
+    return normalised(frames, store, recipe)
+
+
+def normalised(frames: FloatTable, store: FeatureStore, recipe: Recipe) -> FloatTable:
+    """Return rows of a store (n, D), each divided by its length as the recipe sets it."""
+    if recipe.normalise == "each":
+        return normalise_each(frames, source_widths(store))
     return normalise(frames) if recipe.normalise else frames
 
 
@@ -241,6 +293,8 @@ class SentenceTable:
     verbs : (Q, V) or None
     nouns : (Q, V, K) or None
     heads : (Q, L) or None
+    rows
+        Rows of the words of each sentence, where they have no vectors by number.
     """
 
     numbers: Ints
@@ -248,6 +302,7 @@ class SentenceTable:
     verbs: Ints | None = None
     nouns: Ints | None = None
     heads: Ints | None = None
+    rows: WordTable | None = None
 
     def select(self, rows: Ints) -> SentenceTable:
         """Return rows of the table, each as often as it is named."""
@@ -257,9 +312,12 @@ class SentenceTable:
 
 
 def read_sentences(
-    sentences: Sequence[str], vocabulary: TokenVocabulary, recipe: Recipe, needs: frozenset[Need]
+    queries: Queries, vocabulary: TokenVocabulary, recipe: Recipe, needs: frozenset[Need]
 ) -> SentenceTable:
-    """Number the words of sentences and, where a model needs them, find their phrases or heads."""
+    """Number the words of queries and, where a model needs them, find their phrases or heads; or read their rows."""
+    if vocabulary.rows is not None:
+        return _read_rows_of_words(vocabulary.rows.of(queries))
+    sentences = queries.sentence.tolist()
     if "phrases" in needs and recipe.text.tokens == "sentence":
         raise UsageError(f"text.tokens: got sentence, expected words: {recipe.model} listens to phrases")
     numbers, n_words = word_numbers(sentences, vocabulary, recipe.text.tokens, recipe.text.most)
@@ -277,6 +335,13 @@ def read_sentences(
         for at, of_verb in enumerate(tree.nouns):
             nouns[row, at, : len(of_verb)] = of_verb
     return SentenceTable(numbers, n_words, verbs, nouns)
+
+
+def _read_rows_of_words(table: WordTable) -> SentenceTable:
+    """Return sentences whose words are rows: each has the number of an unknown word."""
+    n_words = table.n_words
+    is_word = np.arange(int(n_words.max(initial=1))) < n_words[:, None]
+    return SentenceTable(np.where(is_word, UNKNOWN, PADDING), n_words, rows=table)
 
 
 def _read_heads(sentences: Sequence[str], n_words: Ints, length: int, recipe: Recipe) -> Ints:
@@ -341,6 +406,7 @@ class Pairs(Dataset[TokenBatch]):
             verbs=None if sentences.verbs is None else torch.from_numpy(sentences.verbs[at]),
             nouns=None if sentences.nouns is None else torch.from_numpy(sentences.nouns[at]),
             heads=None if sentences.heads is None else torch.from_numpy(sentences.heads[at, :longest]),
+            words=None if sentences.rows is None else torch.from_numpy(sentences.rows[at].padded()),
             other_video=None
             if self.table is None or self.other is None
             else torch.from_numpy(self.table.take(self.other[at])),
@@ -391,7 +457,7 @@ def make_pairs(
         raise UsageError("there is no query to answer")
     table = None if store is None else make_table(store, queries, recipe, model, track)
     numbers = [0 if table is None else table.number[video_id] for video_id in queries.video_id.tolist()]
-    sentences = read_sentences(queries.sentence.tolist(), vocabulary, recipe, model.needs)
+    sentences = read_sentences(queries, vocabulary, recipe, model.needs)
     columns = {"duration_s": np.asarray(queries.duration_s, dtype=np.float64)} if "duration" in model.needs else {}
     return Pairs(sentences, np.array(numbers, dtype=np.int64), table, columns=columns)
 

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 from msgspec import UNSET
 
@@ -20,11 +21,12 @@ from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure, parse_measure, parse_measures
 from truemoment.evaluation.uncertainty import sums_by_video
 from truemoment.learning.models.base import TIMES, Need
-from truemoment.learning.models.decoding import as_predictions
+from truemoment.learning.models.decoding import as_predictions, grid_note, on_grid
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.answering import pairs_to_answer, score
 from truemoment.learning.training.network import Network
 from truemoment.learning.training.progress import Track
+from truemoment.learning.training.query_rows import QueryRows, reads_rows
 from truemoment.learning.training.recipes import Recipe, Text
 from truemoment.learning.training.run import Run
 from truemoment.learning.training.task import Answers, EpochData, SplitFigure, Task
@@ -34,6 +36,7 @@ from truemoment.learning.training.vocabulary import (
     UNKNOWN,
     TokenVocabulary,
     make_vocabulary,
+    vocabulary_of_rows,
     word_numbers,
 )
 from truemoment.learning.training.windows import AllCandidates, in_windows
@@ -44,6 +47,9 @@ from truemoment.searching.first_look import WindowRanking
 LAST_EPOCH = "it was trained without times of moments, and its last epoch is kept: no reference was used"
 
 BEST_EPOCH = "it was trained without times of moments, but its epoch was chosen with those of {val}"
+
+OF_WORDS: frozenset[Need] = frozenset({"phrases", "heads", "word numbers", "word vectors"})
+"""Inputs that are made of the words themselves."""
 
 WINDOWED = "truemoment.searching.windowed.WindowedGrounder"
 """What predicts long videos with any method."""
@@ -79,6 +85,8 @@ class TrainedGrounder(TrainedNetwork):
 
     def unknown_words(self, queries: Queries) -> tuple[int, int]:
         """Return the number of unknown words in queries, and of all words."""
+        if self.vocabulary.rows is not None:
+            return 0, int(self.vocabulary.rows.of(queries).n_words.sum())
         numbers, n_words = word_numbers(queries.sentence, self.vocabulary, self.run.recipe.text.tokens)
         return int((numbers == UNKNOWN).sum()), int(n_words.sum())
 
@@ -92,7 +100,8 @@ class TrainedGrounder(TrainedNetwork):
             self.run.refuse_other_width(self.features.n_dimensions)
         if recipe.windows is not UNSET:
             method = AllCandidates(self.name, self.network, self.vocabulary, recipe, self.features)
-            return in_windows(method, recipe.windows, ranking=self.ranking, track=self.track).ground(queries, top)
+            films = in_windows(method, recipe.windows, ranking=self.ranking, track=self.track)
+            return on_grid(films.ground(queries, top), recipe.decode.grid_s or None)
         unknown = ~(queries.duration_s > 0)
         if unknown.any():
             raise InputError(
@@ -108,8 +117,9 @@ class TrainedGrounder(TrainedNetwork):
             track=lambda ids: self.track(ids, "features"),
         )
         scored = score(self.network, pairs, recipe.train.batch)
-        duration_s = queries.duration_s
-        return as_predictions(queries.query_id, scored, duration_s, nms=recipe.decode.nms, top=top, name=self.name)
+        duration_s, decode = queries.duration_s, recipe.decode
+        answers = as_predictions(queries.query_id, scored, duration_s, nms=decode.nms, top=top, name=self.name)
+        return on_grid(answers, decode.grid_s or None)
 
 
 class GroundingTask(Task):
@@ -129,6 +139,9 @@ class GroundingTask(Task):
             parse_measure(recipe.select.measure)
         if recipe.clips is not UNSET:
             raise InputError(f"got clips, but {recipe.model} answers with moments", path=path, field="clips")
+        if reads_rows(recipe.text) and (needed := sorted(recipe.family.needs & OF_WORDS)):
+            problem = f"got {recipe.text.vectors}, but {recipe.model} needs {needed[0]}, which rows do not have"
+            raise InputError(problem, path=path, field="text.vectors")
         if recipe.windows is UNSET:
             return
         needs, why = recipe.family.needs, ""
@@ -152,11 +165,13 @@ class GroundingTask(Task):
         return np.isin(split.queries.video_id.astype(str), check(store, split).require(skip_missing=skip_missing))
 
     def learnable(self, split: Annotations, needs: frozenset[Need]) -> Bools:
-        """Return which queries have a usable first reference.
+        """Return which queries have a usable first reference, or any, for a model that needs all "moments".
 
         Where a model does not need times, those of videos with a duration: no time of a reference is read.
         """
         first = split.offsets[:-1]
+        if "moments" in needs:
+            return np.logical_or.reduceat(usable(split), first)
         return np.asarray(usable(split)[first] if needs & TIMES else split.duration_s[first] > 0)
 
     def check_run(self, run: Run) -> None:
@@ -174,7 +189,12 @@ class GroundingTask(Task):
 
     def vocabulary(self, run: Run, text: Text) -> TokenVocabulary:
         """Return the words of the training sentences, or those with fixed vectors."""
-        return make_vocabulary(text, run.train.queries.sentence, run.sentences, run.data_dir, seed=run.seed)
+        rows = QueryRows.open(msgspec.structs.replace(run.recipe, text=text), run.queries)
+        if rows is None:
+            return make_vocabulary(text, run.train.queries.sentence, run.sentences, run.data_dir, seed=run.seed)
+        for split in (run.train, run.val, *run.tests.values()):  # what is missing or damaged is refused here
+            rows.of(split.queries)
+        return vocabulary_of_rows(rows)
 
     def prepare(self, run: Run, network: Network, track: Track) -> EpochData:
         """Return windows of videos if the recipe has a block ``windows``, else whole videos."""
@@ -187,12 +207,17 @@ class GroundingTask(Task):
         """Answer the test splits with moments, write the answers to ``SPLIT.jsonl``, and measure them."""
         grounder = TrainedGrounder.load(folder, store=run.store, track=track)
         figures: list[SplitFigure] = []
+        notes: list[str] = []
         for name, split in run.tests.items():
             answers = grounder.ground(split.queries, run.recipe.decode.top)
             write_predictions(folder / f"{name}.jsonl", answers, split, made_by=record.made_by)
+            notes += [f"{name}: {note}" for note in grid_note(answers, run.recipe.decode.grid_s or None)]
+            if split.without_moment.all():
+                notes.append(f"{name}: has no references, and no figures; the predictions are in {name}.jsonl")
+                continue
             scores = evaluate(split, answers, parse_measures(measures or self.measures))
             figures += [SplitFigure(name, mean.measure, mean.value, mean.n_queries or 0) for mean in scores.measured()]
-        return Answers(grounder.network, tuple(figures))
+        return Answers(grounder.network, tuple(figures), notes=tuple(notes))
 
     def sums_by_film(self, folder: OwnPath, name: str, split: Annotations, measure: str) -> Floats:
         """Return sums of a measure and of its weights by film, of the answers in ``SPLIT.jsonl``."""

@@ -80,7 +80,10 @@ def train(
     torch.manual_seed(run.seed)
     network = build_network(recipe, run.vocabulary, run.n_dimensions)
     accelerator = _accelerator(recipe, folder, in_turns=network.model.learns_in_turns)
-    _start_actions(network, run)
+    if run.start is None:
+        _start_actions(network, run)
+    else:
+        run.start.load_into(network, run.vocabulary)
     newest = checkpoints.newest_epoch(folder)
     history = [] if newest is None else checkpoints.read_history(newest)
     if (stage := _next_stage(history, recipe)) is None:
@@ -153,10 +156,13 @@ class _Stages:
         step = replace(step, stage=(n_taken - len(earlier) * n_steps, (settings.epochs or 1) * n_steps))
         loss, watched, waited = _one_epoch(step, steps, self.epochs.query_id, n_taken)
         seconds = time.perf_counter() - started
-        val = self.epochs.validate(self.network)
-        if np.isnan(val[measure]):
+        in_stage = len(earlier) + 1
+        is_validated = in_stage % (self.run.recipe.select.every or 1) == 0 or in_stage == settings.epochs
+        val = self.epochs.validate(self.network) if is_validated else {}
+        if val and np.isnan(val[measure]):
             raise UsageError(f"select.measure: {measure} is undefined on {self.run.val.split}, name another one")
-        best = settings.keep == "last" or not earlier or val[measure] > max(epoch.val[measure] for epoch in earlier)
+        is_better = bool(val) and all(val[measure] > epoch.val[measure] for epoch in earlier if epoch.val)
+        best = settings.keep == "last" or is_better
         return Epoch(number, loss, val, best, watched | log, round(seconds, 3), round(waited / seconds, 5), stage)
 
     def _loader(self, pairs: Pairs, epoch: int, size: int) -> DataLoader[TokenBatch]:
@@ -242,7 +248,8 @@ def _next_stage(history: list[Epoch], recipe: Recipe) -> int | None:
     stages = recipe.train.every_stage
     stage = history[-1].stage if history else 0
     of_stage = [epoch for epoch in history if epoch.stage == stage]
-    since_best = next((ago for ago, epoch in enumerate(reversed(of_stage)) if epoch.best), 0)
+    validated = [epoch for epoch in of_stage if epoch.val]
+    since_best = next((ago for ago, epoch in enumerate(reversed(validated)) if epoch.best), 0)
     is_done = len(of_stage) >= (stages[stage].epochs or 0)
     if is_done or (recipe.select.patience and since_best >= recipe.select.patience):
         stage += 1

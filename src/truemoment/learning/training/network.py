@@ -38,10 +38,13 @@ class TokenBatch(PairTensors):
         Numbers of words, 0 after the end of a sentence.
     pair : (B,) int64
         Number of each pair among those of the epoch.
+    words : (B, L, E) float32
+        Rows of the words, 0 after the end of a sentence; None where vectors have numbers.
     """
 
     numbers: Tensor
     pair: Tensor
+    words: Tensor | None = None
 
     def to(self, device: torch.device) -> TokenBatch:
         """Return the examples on a device."""
@@ -105,7 +108,7 @@ class Network(nn.Module):
     def batch_of(self, examples: TokenBatch) -> Batch:
         """Return examples with the vectors of their words."""
         return Batch(
-            words=self.table(examples.numbers),
+            words=self.table(examples.numbers) if examples.words is None else examples.words,
             word_numbers=examples.numbers,
             word_vectors=self.table.weight if "word vectors" in self.model.needs else None,
             **tensors_of(examples),

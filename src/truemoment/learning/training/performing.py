@@ -44,13 +44,9 @@ from truemoment.learning.training.vocabulary import read_vocabulary, text_encode
 
 RUN_FIELDS = (
     *("recipe", "seed", "train", "val", "features", "features_name", "n_dimensions", "n_vector", "sentences", "fps"),
-    "forced",
+    *("queries_name", "started_from", "forced"),
 )
 """Fields of the record in which two runs may not differ. Notes are words for people, and may."""
-
-FORCED = (
-    "by force, it was trained on {train} and its epoch chosen on {val}: figures on a test split among them are too good"
-)
 
 FIT_FOR_A_FILE = re.compile(r"[\w][\w .+-]{0,79}")
 """Names of splits that files are called by."""
@@ -74,6 +70,8 @@ class TrainingResult:
         Rows of figures on the test splits.
     beside_zero_shot
         Figures of a model that ranks clips, beside those before training.
+    notes
+        What a reader of the figures has to know.
     """
 
     folder: Path
@@ -83,6 +81,7 @@ class TrainingResult:
     parts: dict[str, int] = field(default_factory=dict)
     tests: tuple[ResultRow, ...] = field(default=())
     beside_zero_shot: tuple[BesideZeroShot, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def best(self) -> Epoch:
@@ -119,6 +118,8 @@ def perform(
     earlier = checkpoints.read_run(folder) if (folder / "run.json").exists() else None
     text_encoder = text_encoder_of(run.recipe.text) if earlier is None else earlier.text_encoder
     run = dataclasses.replace(run, vocabulary=task.vocabulary(run, with_commit(run.recipe.text, text_encoder)))
+    if run.start is not None:
+        run.start.check(run.recipe, run.vocabulary, run.n_dimensions)
     record = _record_of(run, text_encoder)
     sharing = processes()
     with lock_folder(folder) if sharing.is_main_process else contextlib.nullcontext():
@@ -136,6 +137,7 @@ def perform(
             parts_of(answers.network),
             tuple(_row(run, record, figure, history) for figure in answers.figures),
             answers.beside_zero_shot,
+            (*answers.notes, *record.notes),
         )
         write_json(folder / "result.json", document(result))
         return result
@@ -146,9 +148,11 @@ def _record_of(run: Run, text_encoder: str) -> RunRecord:
     train, val, vectors = run.train, run.val, run.vocabulary.vectors
     used = train.select_queries(run.family.task.learnable(train, run.family.needs))
     left_out = train.n_queries - used.n_queries
+    started_from = "" if run.start is None else run.start.name
     notes = (*run.notes, *run.family.task.notes(run))
-    if run.forced:  # reports read it as the last one
-        notes += (run.caution or FORCED.format(train=train.split, val=val.split),)
+    if started_from:
+        notes += (f"started from the weights of {started_from}",)
+    notes += (run.caution,) if run.caution else ()  # reports read it as the last one
     return RunRecord(
         recipe=run.recipe,
         seed=run.seed,
@@ -158,12 +162,15 @@ def _record_of(run: Run, text_encoder: str) -> RunRecord:
         features_name="" if run.store is None else run.store.name,
         n_dimensions=run.n_dimensions,
         n_vector=run.recipe.text.size if vectors is None else vectors.shape[1],
-        forced=run.forced,
+        forced=bool(run.caution),
         notes=notes,
         text_encoder=text_encoder,
         made_of=run.made_of,
         sentences=run.text_sources,
         fps=run.fps,
+        queries=run.queries,
+        queries_name="" if run.vocabulary.rows is None else run.vocabulary.rows.store.name,
+        started_from=started_from,
         truemoment=__version__,
     )
 
@@ -241,7 +248,7 @@ def document(result: TrainingResult) -> dict[str, Any]:
             if result.beside_zero_shot
             else {}
         ),
-        "notes": list(result.run.notes),
+        "notes": list(result.notes),
     }
 
 

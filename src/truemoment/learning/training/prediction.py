@@ -17,6 +17,7 @@ from truemoment.base.boundary.files import sha256_of
 from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.data.formats import write_predictions
+from truemoment.learning.models.decoding import grid_note
 from truemoment.learning.training import report_prediction as reports
 from truemoment.learning.training.film_parts import predict_films, remove_parts
 from truemoment.learning.training.grounding import TrainedGrounder
@@ -150,6 +151,7 @@ def predict_with_run(
         )
     else:
         predictions = method.ground(queries, top=recipe.decode.top)
+    notes += grid_note(predictions, recipe.decode.grid_s or None)
     write_predictions(out, predictions, annotations, made_by=made_by)
     remove_parts(out)
     unknown, n_words = method.unknown_words(queries)

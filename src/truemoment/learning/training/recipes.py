@@ -58,6 +58,8 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
         ``learned``; or vectors that stay as they are: a file of GloVe's, by its path, or ``glove`` for the only one in
         the folder ``glove`` of the data; or ``encoder:NAME``, what a text encoder makes of each token: a CLIP or SigLIP
         model by name, with a commit or without, or by folder, see :func:`truemoment.media.video.encoders.load_encoder`.
+        Or rows of each query, which depend on the whole sentence: ``queries`` for those of files, ``hidden:NAME`` for
+        those of a CLIP model (:mod:`truemoment.learning.training.query_rows`).
     size
         Numbers a learned vector.
     least_count
@@ -75,7 +77,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
         Where `fine_tuned` vectors of words start that a file does not contain: ``shared`` for the one vector of unknown
         words, which starts at 0; ``uniform`` for their own, drawn from U(-3, 3).
     most
-        Largest number of tokens of a sentence; the rest is cut off.
+        Largest number of tokens or rows of a sentence; the rest is cut off.
     heads
         Where a model that needs them gets the heads of words from, see :mod:`truemoment.data.language.heads`: ``chain``
         for the word before (also if unset), or ``spacy`` or ``spacy:MODEL`` for a parser.
@@ -264,12 +266,15 @@ class EpochSelection(Struct, frozen=True, forbid_unknown_fields=True):
     split
         A validation split; ``held out`` takes a tenth of the training videos.
     patience
-        Epochs without a better figure after which training stops; 0 for never.
+        Validations without a better figure after which training stops; 0 for never.
+    every
+        Epochs from one validation to the next; the last epoch of a stage is always validated. 1 if unset.
     """
 
     measure: str = "AxIoU@10"
     split: str = "val"
     patience: Annotated[int, Meta(ge=0)] = 0
+    every: Positive | UnsetType = UNSET
 
 
 class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
@@ -284,11 +289,14 @@ class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
     first_look
         Windows of a film that a query is compared with: those with the frame that is most like the sentence
         (:mod:`truemoment.searching.first_look`). All if unset; only ``truemoment predict run`` uses it.
+    grid_s
+        Both ends of a moment are rounded to the nearest multiple of it, in seconds, halves to even; not if unset.
     """
 
     nms: Share = 0.45
     top: Positive = 10
     first_look: Positive | UnsetType = UNSET
+    grid_s: Above0 | UnsetType = UNSET
 
 
 class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -331,7 +339,9 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
         see resampled rows. For models that rank clips: the maximum number of
         frames of a clip.
     normalise
-        Whether each row of features is divided by its length first.
+        Whether each row of features is divided by its length first. ``each``: the part of each source of joined
+        features by itself, by its length + 1e-5, as the code of Moment-DETR and QD-DETR does; also each row of words
+        that is not of a table.
     text, train, select, decode
         See the classes above.
     windows
@@ -350,7 +360,7 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     about: str = ""
     settings: dict[str, Any] = {}
     rows: Positive = 256
-    normalise: bool = True
+    normalise: bool | Literal["each"] = True
     text: Text = Text()
     train: Optimisation = Optimisation()
     select: EpochSelection = EpochSelection()

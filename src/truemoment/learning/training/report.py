@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truemoment.report.drawing import new_figure, save_drawings
-from truemoment.report.model import Cell, Drawing, Report, Section, Table
+from truemoment.report.model import CAUTION_LABEL, Cell, Drawing, Report, Section, Table
 from truemoment.report.roles import SERIES, SOFT
 from truemoment.report.words import UNDEFINED, counted, low_to_high, points
 from truemoment.searching.clips.measures import parse_retrieval_measures
@@ -55,15 +55,15 @@ def _size(split: Annotations) -> str:
 
 def epoch_line(epoch: Epoch, optimisation: Optimisation) -> str:
     """Return the loss, the figures and the time of an epoch in a line; "best" where its stage chooses an epoch."""
-    measure, value = next(iter(epoch.val.items()))
     terms = [f"{name} {value:.4f}" for name, value in epoch.loss.items() if name != "total"]
     parts = f" ({', '.join(terms)})" if len(terms) > 1 else ""
-    beside = ", ".join(f"{name} {100 * share:.2f}" for name, share in list(epoch.val.items())[1:3])
+    figures = ", ".join(f"{name} {100 * share:.2f}" for name, share in list(epoch.val.items())[:3])
+    val = f"; val {figures}" if figures else ""
     mark = "  best" if epoch.best and optimisation.every_stage[epoch.stage].keep == "best" else ""
     loss = f"loss {epoch.loss['total']:.4f}{parts}"
     spent = f"{epoch.seconds:.1f} s, {100 * epoch.waited:.1f} % of it waiting"
     number = f"epoch {epoch.epoch}/{optimisation.most_epochs}"
-    return f"{number}: {loss}; val {measure} {100 * value:.2f}, {beside}; {spent}{mark}"
+    return f"{number}: {loss}{val}; {spent}{mark}"
 
 
 def report(result: TrainingResult) -> Report:
@@ -78,15 +78,17 @@ def report(result: TrainingResult) -> Report:
     return Report(
         title=f"Training of {model}",
         facts=(
-            *((("caution", result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
+            *(((CAUTION_LABEL, result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
             ("model", f"{model}, {result.n_parameters:,} parameters"),
             ("epoch", f"{selected} ({points(best.val[measure], 2)} on {result.run.val.split})"),
         ),
         sections=(
-            Section("tests", "Test splits", (table,) if result.tests else ()),
+            Section("tests", "Test splits", (table,))
+            if result.tests
+            else Section("tests", "Validation", (_chosen_on(result),)),
             Section("parts", "Trained parameters", (_parts(result),) if result.parts else ()),
         ),
-        notes=result.run.notes[:-1] if result.run.forced else result.run.notes,
+        notes=result.notes[:-1] if result.run.forced else result.notes,
     )
 
 
@@ -100,6 +102,14 @@ def _figures(result: TrainingResult) -> Table:
         for measure in measures
     )
     return Table("", ("measure, %", *splits), (("", rows),))
+
+
+def _chosen_on(result: TrainingResult) -> Table:
+    """Return the figures of the kept epoch on the validation split, for a run without figures on a test split."""
+    split = result.run.val.split
+    heading = split if result.run.recipe.train.keeps_last else f"{split} (chosen on)"
+    rows = tuple((Cell(measure), Cell(points(value, 2))) for measure, value in result.best.val.items())
+    return Table("", ("measure, %", heading), (("", rows),))
 
 
 def _beside_zero_shot(figures: Sequence[BesideZeroShot]) -> Table:

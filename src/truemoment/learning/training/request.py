@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -14,10 +13,12 @@ from truemoment.base.request import (
     In,
     InDataset,
     InRun,
+    NewFolder,
     Out,
     OutFolder,
     Request,
     argument,
+    named_files,
     number,
     option,
     seed,
@@ -44,7 +45,10 @@ class Learning(Request):
         "FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades and ActivityNet.", metavar="SOURCE"
     )
     test: tuple[str, ...] | str | Sequence[str] = option(
-        "Split to predict. [default: every test split]", (), metavar="NAME", rare=True
+        "Split to predict; 'none' for no split. [default: every test split whose file is there]",
+        (),
+        metavar="NAME",
+        rare=True,
     )
     set: tuple[str, ...] | Mapping[str, object] | Sequence[str] = option(
         "Change the recipe, e.g. train.epochs=3.", (), metavar="KEY=VALUE"
@@ -71,7 +75,7 @@ class Learning(Request):
 
     def files(self) -> list[Path | None]:
         """Return the files that are read."""
-        return [*self.source.files(), source_file(self.features)]
+        return [*self.source.files(), *named_files(self.features or "")]
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,11 @@ class TrainRequest(Learning):
     )
     fps: float | None = option(
         "Rows per second of features that state no rate.", limits=(0, None), is_open=True, metavar="F"
+    )
+    queries: In[AnyFile | None] = option(
+        "Rows of the words of each query, a folder of NPZ or FILE.h5, for text.vectors: queries.",
+        metavar="DIR",
+        rare=True,
     )
     mix: tuple[str, ...] | str | Sequence[str] = option(
         "Train on a mixture: a dataset or FILE.jsonl and its share, e.g. mad=0.32,by=films.",
@@ -108,6 +117,12 @@ class TrainRequest(Learning):
     )
     on_missing_video: Literal["refuse", "skip"] = option(
         "Whether videos without features are refused or skipped.", "refuse", rare=True
+    )
+    from_run: InRun[AnyFile | None] = option(
+        "Start from the weights of a run or of a converted checkpoint, with a new optimiser.",
+        name="--from",
+        metavar="RUN",
+        rare=True,
     )
     measures: str | None = option(
         "Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]", metavar="'A; B'"
@@ -156,6 +171,8 @@ class TrainRequest(Learning):
             skip_missing=self.on_missing_video == "skip",
             sentences=several(self.sentences),
             fps=self.fps,
+            queries="" if self.queries is None else str(self.queries),
+            start=path_of(self.from_run),
         )
 
 
@@ -184,6 +201,11 @@ class PredictRequest(PredictionFile, Data):
     run: InRun[AnyFile] = argument(metavar="RUN")
     _: KW_ONLY
     features: In[str | None] = option("Features in place of those of the training.", metavar="SOURCE")
+    queries: In[AnyFile | None] = option(
+        "Rows of the words of each query, for a run that reads them. [default: as in training]",
+        metavar="DIR",
+        rare=True,
+    )
     change: str | None = option("Change the videos: shuffled, reversed, frozen or other-video.", metavar="WAY")
     chunks: float | None = option(
         "Cut the videos into chunks of S seconds; times count from the start of a chunk.", metavar="S", rare=True
@@ -216,6 +238,28 @@ class PredictRequest(PredictionFile, Data):
             )
 
 
-def source_file(source: str | None) -> Path | None:
-    """Return the file or folder that a source of features names, if it names one."""
-    return Path(source) if source and os.path.exists(source) else None  # noqa: PTH110 - as in NamedFile.read
+@dataclass(frozen=True, kw_only=True)
+class CheckpointRequest(Request):
+    """A published checkpoint, and what is made of it."""
+
+    file: In[Path] = argument(metavar="FILE")
+    model: str = option("Model of the checkpoint: moment-detr or qd-detr.", metavar="NAME", required=True)
+    out: NewFolder[Path | None] = option("Folder of the run, new or empty.", name="-o --out", metavar="RUN")
+    safetensors: Out[Path | None] = option(
+        "Write the tensors alone, under the names of TrueMoment.", metavar="FILE.safetensors"
+    )
+    features: In[str | None] = option("Features that the run reads where no others are given.", metavar="SOURCE")
+    queries: In[AnyFile | None] = option(
+        "Rows of the words of each query that the run reads where no others are given.", metavar="DIR"
+    )
+    set: tuple[str, ...] = option(
+        "Change the recipe of the run, e.g. text.vectors=hidden:FOLDER.", (), metavar="KEY=VALUE"
+    )
+    quiet: bool = option("Report only problems.", False)
+
+    def check(self) -> None:
+        """Refuse a request for nothing, and tensors in a file of another kind."""
+        if (self.out is None) == (self.safetensors is None):
+            raise UsageError("what is written? give -o RUN or --safetensors FILE, one of them")
+        if self.safetensors is not None and self.safetensors.suffix != ".safetensors":
+            raise UsageError(f"--safetensors: got {self.safetensors}, expected a name that ends in .safetensors")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import get_dataset, made_of
@@ -20,6 +20,7 @@ from truemoment.data.split_file import read_groups
 from truemoment.learning.models import Family
 from truemoment.learning.training.mixtures import Mixture, read_mixture, shared_films
 from truemoment.learning.training.recipes import Recipe
+from truemoment.learning.training.starting import StartWeights
 from truemoment.learning.training.stores import MixedFeatures, MixedSentences, open_sentences
 from truemoment.learning.training.tracking import tracker_of
 from truemoment.learning.training.vocabulary import NO_WORDS, TokenVocabulary
@@ -27,6 +28,9 @@ from truemoment.media.features.base import FeatureStore
 from truemoment.media.features.sentences import SentenceStore
 
 HELD_OUT = "held out"
+NO_TEST = "none"
+"""In place of the names of test splits: nothing is predicted."""
+
 HELD_OUT_SHARE = 0.1
 """Share of the training videos that chooses where a dataset has no validation split."""
 
@@ -44,7 +48,7 @@ class RunSources:
     train_split, select_split
         Split to learn from, and split that chooses the epoch; None for the recipe's.
     tests
-        Splits to predict; none for every test split.
+        Splits to predict; none for every test split whose file is there, and :data:`NO_TEST` for no split.
     force
         Whether a test split may be learned from or choose the epoch. Every result then has a note on it.
     skip_missing
@@ -53,6 +57,10 @@ class RunSources:
         Sources of the vectors of sentences, for a model that compares them.
     fps
         Rows a second of features that state none; None if the rows cover each video evenly.
+    queries
+        Folder or file with the rows of the words of each query; "" for none.
+    start
+        Folder of the run whose weights are learned further; None to start anew.
     """
 
     data: AnnotationSource
@@ -64,6 +72,8 @@ class RunSources:
     skip_missing: bool = False
     sentences: tuple[str, ...] = ()
     fps: float | None = None
+    queries: str = ""
+    start: Path | None = None
 
     def split_names(self) -> list[str]:
         """Return the names of all splits of the dataset, or of the user's own file."""
@@ -78,10 +88,20 @@ class RunSources:
         splits = get_dataset(self.data.dataset or "").splits
         return is_test(split, [name for other in splits if other.name.startswith("test") for name in other.merges])
 
-    def read_tests(self) -> dict[str, Annotations]:
-        """Read the splits to predict, by name."""
-        names = self.tests or [name for name in self.split_names() if name.startswith("test")]
-        return {name: self.data.read(name) for name in names}
+    def read_tests(self) -> tuple[dict[str, Annotations], list[str]]:
+        """Read the splits to predict, by name; return a note on each default one whose file is missing, too."""
+        if NO_TEST in self.tests and len(self.tests) > 1:
+            raise UsageError(f"--test: got {', '.join(self.tests)}, expected names of splits, or {NO_TEST} alone")
+        if self.tests:
+            return {name: self.data.read(name) for name in self.tests if name != NO_TEST}, []
+        tests, notes = dict[str, Annotations](), []
+        for name in self.split_names():
+            if name.startswith("test"):
+                try:
+                    tests[name] = self.data.read(name)
+                except MissingFileError:
+                    notes.append(f"{self.data.dataset}/{name} is not predicted: its file is missing")
+        return tests, notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,18 +124,20 @@ class Run:
         Every sentence whose words may be looked up in a file of fixed vectors.
     data_dir
         Folder of the data.
-    forced
-        Whether a test split may be learned from or choose, which every result notes.
     notes
         Notes that every result contains.
     caution
-        Note of a forced run; "" if a test split was learned from or chose.
+        Note of a forced run: all that makes its figures too good; "" for another run.
     text_sources, texts
         Sources of the vectors of sentences, and the vectors, for a model that compares them.
     weights
         How often each training query is drawn in an epoch; None for once.
     fps
         Rows a second of features that state none.
+    queries
+        Source of the rows of the words of each query; "" for none.
+    start
+        Weights that are learned further; None to start anew.
     vocabulary
         The words that the network knows; :func:`~truemoment.learning.training.performing.perform` collects them.
     """
@@ -130,13 +152,14 @@ class Run:
     made_of: str = ""
     sentences: Sequence[str] = ()
     data_dir: Path | None = None
-    forced: bool = False
     notes: tuple[str, ...] = ()
     caution: str = ""
     text_sources: tuple[str, ...] = ()
     texts: SentenceStore | None = None
     weights: Floats | None = None
     fps: float | None = None
+    queries: str = ""
+    start: StartWeights | None = None
     vocabulary: TokenVocabulary = NO_WORDS
 
     def __post_init__(self) -> None:
@@ -145,7 +168,7 @@ class Run:
             raise UsageError(f"{self.recipe.model} sees the video: give --features, e.g. --features FILE.hdf5")
         if not self.family.sees_video and self.store is not None:
             raise UsageError(f"{self.recipe.model} sees no video, expected no --features")
-        if (is_test(self.val.split) or is_test(self.train.split)) and not self.forced:
+        if (is_test(self.val.split) or is_test(self.train.split)) and not self.caution:
             split = self.val.split if is_test(self.val.split) else self.train.split
             raise UsageError(f"{split} is a test split: nothing is learned from it or chosen by it, unless forced")
         self.family.task.check_run(self)
@@ -191,12 +214,11 @@ class Run:
         train = sources.data.read(sources.train_split) if mixture is None else mixture.annotations
         split, notes = _selection_split(recipe, sources, train.dataset)
         train, val = _train_and_val(train, sources, split, seed)
-        tests = sources.read_tests()
-        is_forced = (mixture is None and sources.is_test(sources.train_split)) or (
-            split != HELD_OUT and sources.is_test(split)
-        )
-        is_forced = _refuse_shared_queries(sources, (train, val), tests) or is_forced
-        caution = _refuse_shared_films(mixture, sources, tests)
+        tests, missing = sources.read_tests()
+        notes += missing
+        shared = _refuse_shared_queries(sources, (train, val), tests)
+        uses = _uses_of_tests(sources, split, shared, is_mixed=mixture is not None)
+        uses += _refuse_shared_films(mixture, sources, tests)
         notes += mixture.notes() if mixture else []
         if sources.sentences and "sentence" not in recipe.family.needs:
             raise UsageError(f"{recipe.model} reads words, expected no --sentences")
@@ -220,11 +242,12 @@ class Run:
             store=store,
             sentences=[text for annotations in (train, val, *tests.values()) for text in annotations.queries.sentence],
             data_dir=sources.data.data_dir,
-            forced=is_forced or bool(caution),
-            caution=caution,
+            caution=f"by force: {'; '.join(uses)}; figures on these splits are too good" if uses else "",
             notes=tuple(notes),
             text_sources=sources.sentences,
             fps=sources.fps,
+            queries=sources.queries,
+            start=None if sources.start is None else StartWeights.read(sources.start, recipe.model),
             texts=_open_texts(recipe, sources, mixture),
             weights=_weights_of(mixture, train),
         )
@@ -283,6 +306,15 @@ def _selection_split(recipe: Recipe, sources: RunSources, dataset: str) -> tuple
     return split, notes
 
 
+def _uses_of_tests(sources: RunSources, split: str, shared: Mapping[str, int], *, is_mixed: bool) -> list[str]:
+    """Return how test splits are used, in words; a mixture has no training split of the sources."""
+    train = "" if is_mixed else sources.train_split
+    uses = [f"it was trained on {train}"] if train and sources.is_test(train) else []
+    uses += [f"its epoch was chosen on {split}"] if split != HELD_OUT and sources.is_test(split) else []
+    others = {name: count for name, count in shared.items() if name not in (train, split)}
+    return uses + [f"it was trained on, or chosen by, {count:,} queries of {name}" for name, count in others.items()]
+
+
 def _train_and_val(train: Annotations, sources: RunSources, split: str, seed: int) -> tuple[Annotations, Annotations]:
     """Return the annotations to learn from and those that choose the epoch, which share no query."""
     if split == HELD_OUT:
@@ -295,10 +327,10 @@ def _train_and_val(train: Annotations, sources: RunSources, split: str, seed: in
 
 def _refuse_shared_queries(
     sources: RunSources, learned: tuple[Annotations, Annotations], tests: Mapping[str, Annotations]
-) -> bool:
-    """Refuse queries that are learned from and tested; return whether there are some, by force."""
+) -> dict[str, int]:
+    """Refuse queries that are learned from and tested; with force, return how many each split has."""
     query_ids = {*learned[0].query_id, *learned[1].query_id}
-    is_shared = False
+    count = {}
     for name, test in tests.items():
         shared = len(query_ids & set(test.query_id))
         if shared and not sources.force:
@@ -306,14 +338,15 @@ def _refuse_shared_queries(
                 f"--test {name}: {shared:,} of its queries are also in the training or validation data (lines without "
                 "a split belong to all); name another split, or give --force, and every result says so"
             )
-        is_shared = is_shared or bool(shared)
-    return is_shared
+        if shared:
+            count[name] = shared
+    return count
 
 
-def _refuse_shared_films(mixture: Mixture | None, sources: RunSources, tests: Mapping[str, Annotations]) -> str:
-    """Refuse a mixture that shares films with a test split; with force, return the note of results, "" for none."""
+def _refuse_shared_films(mixture: Mixture | None, sources: RunSources, tests: Mapping[str, Annotations]) -> list[str]:
+    """Refuse a mixture that shares films with a test split; with force, return which, a line a source and split."""
     if mixture is None:
-        return ""
+        return []
     files = [part.source.annotations for part in mixture.parts] + [sources.data.annotations]
     folders = dict.fromkeys(Path(file).parent for file in files if file)
     groups = {film: group for folder in folders for film, group in read_groups(folder).items()}  # of a collection
@@ -322,7 +355,7 @@ def _refuse_shared_films(mixture: Mixture | None, sources: RunSources, tests: Ma
         raise UsageError(
             f"data: {shared[0]}; leave the source or the split out, or give --force, and every result says so"
         )
-    return f"by force: {'; '.join(shared)}; figures on these splits are too good" if shared else ""
+    return shared
 
 
 # ------------------------------------------------------------------------------------ features and texts

@@ -31,6 +31,8 @@ class RunOptions:
         Folder of the data, for features that are made from annotations.
     features
         Source of features; None for that of the run.
+    queries
+        Source of the rows of the words of each query; None for that of the run.
     change, seed
         How the videos are changed, and the seed of the change; None for not at all.
     sentences
@@ -49,6 +51,7 @@ class RunOptions:
     sentences: Path | None = None
     first_look: int | None = None
     on_gpu: bool = False
+    queries: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse an unknown change."""
@@ -62,7 +65,9 @@ class RunOptions:
 
     def load(self, track: Track = unseen) -> TrainedGrounder:
         """Load the run as it predicts."""
-        method = TrainedGrounder.load(self.run, features=self.features, data_dir=self.data_dir, track=track)
+        method = TrainedGrounder.load(
+            self.run, features=self.features, queries=self.queries, data_dir=self.data_dir, track=track
+        )
         if self.change is not None and self.changes:
             if method.features is None:
                 raise UsageError(f"--change {self.change}: {method.name} sees no video")

@@ -14,6 +14,7 @@ from truemoment.base.records import Queries, as_strings
 from truemoment.learning.training.recipes import Recipe
 from truemoment.learning.training.vocabulary import ENCODER
 from truemoment.media.features.base import FeatureStore, Frames
+from truemoment.media.features.joined import source_widths
 from truemoment.media.features.sentences import SentenceFile, SentenceStore
 from truemoment.media.video.encoders import load_encoder
 from truemoment.media.video.picture_store import PICTURES, PictureStore
@@ -40,8 +41,8 @@ class MixedFeatures:
         """Refuse features of different widths."""
         first = self.stores[0]
         for other in self.stores[1:]:
-            if other.n_dimensions != first.n_dimensions:
-                widths = f"{other.n_dimensions} dimensions, expected {first.n_dimensions} as in {first.name}"
+            if source_widths(other) != source_widths(first):
+                widths = f"{_widths(other)} dimensions, expected {_widths(first)} as in {first.name}"
                 raise InputError(f"{other.name}: found features of {widths}", field="data")
 
     @property
@@ -53,6 +54,11 @@ class MixedFeatures:
     def n_dimensions(self) -> int:
         """Dimensions of a row."""
         return self.stores[0].n_dimensions
+
+    @property
+    def source_widths(self) -> tuple[int, ...]:
+        """Numbers of a row that are of each source."""
+        return source_widths(self.stores[0])
 
     @property
     def fps(self) -> float | None:
@@ -79,6 +85,10 @@ class MixedFeatures:
 
     def _store(self, video_id: str) -> FeatureStore:
         return next((store for store in self.stores if video_id in store), self.stores[0])
+
+
+def _widths(store: FeatureStore) -> str:
+    return " + ".join(map(str, source_widths(store)))
 
 
 @dataclass(frozen=True, eq=False)

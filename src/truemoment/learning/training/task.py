@@ -113,11 +113,14 @@ class Answers:
         Figures by split and measure.
     beside_zero_shot
         The same beside those before training, for a model that has some.
+    notes
+        What a reader has to know of the answers.
     """
 
     network: Network
     figures: tuple[SplitFigure, ...]
     beside_zero_shot: tuple[BesideZeroShot, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Task(abc.ABC):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,9 @@ from truemoment.base.errors import UsageError
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.network import Network, read_network
 from truemoment.learning.training.progress import Track, unseen
+from truemoment.learning.training.query_rows import QueryRows
 from truemoment.learning.training.recipes import resolve
-from truemoment.learning.training.vocabulary import TokenVocabulary, read_vocabulary
+from truemoment.learning.training.vocabulary import TokenVocabulary, read_vocabulary, with_commit
 from truemoment.media.features.base import FeatureStore
 from truemoment.media.features.sentences import SentenceStore
 
@@ -54,6 +56,7 @@ class TrainedNetwork:
         *,
         features: str | None = None,
         sentences: Sequence[str] = (),
+        queries: str | None = None,
         store: FeatureStore | None = None,
         texts: SentenceStore | None = None,
         data_dir: Path | None = None,
@@ -68,6 +71,8 @@ class TrainedNetwork:
             Written by ``truemoment train``.
         features, sentences
             Sources of features and of sentence vectors. [default: those of the training]
+        queries
+            Source of the rows of the words of each query. [default: that of the training]
         store, texts
             Features and sentence vectors that are open already, in place of these.
         data_dir
@@ -89,12 +94,19 @@ class TrainedNetwork:
         if task.trained is not cls:
             raise UsageError(f"{folder}: is a run of {recipe.model}, which {task.use}")
         vocabulary = read_vocabulary(folder / "words.json")
+        source = record.queries if queries is None else queries
+        text = with_commit(recipe.text, record.text_encoder)
+        if rows := QueryRows.open(msgspec.structs.replace(recipe, text=text), source):
+            record.refuse_other_words(rows.store.n_dimensions)
+            vocabulary = dataclasses.replace(vocabulary, rows=rows)
         network = read_network(folder, record, vocabulary, loads_encoder=task.loads_encoder)
         if not recipe.family.sees_video:
             if features is not None:
                 raise UsageError(f"{recipe.model} sees no video, expected no --features")
         elif store is None:
             source = record.features if features is None else features
+            if not source:
+                raise UsageError(f"{folder}: was made of published weights and names no features: give --features")
             dataset = record.made_of or record.train.dataset
             store = task.open_features(source, recipe, dataset, data_dir, seed=record.seed, fps=fps or record.fps)
         texts = texts or task.open_texts(sentences or record.sentences)

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from truemoment.base.records import Annotations, Predictions
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measure
-from truemoment.learning.models.decoding import ScoredMoments, as_predictions
+from truemoment.learning.models.decoding import ScoredMoments, as_predictions, on_grid
 
 SHOWN = ("R@1,IoU=0.5", "R@1,IoU=0.7", "mIoU", "AxIoU@10")
 """Measured after every epoch, beside the one that chooses."""
@@ -54,8 +54,10 @@ class Validation:
         """Measure ``{query_id: [(start_s, end_s, score), ...]}``."""
         return self.of_predictions(Predictions.from_lists(dict(moments)))
 
-    def of_scores(self, scored: ScoredMoments, *, nms: float, top: int = 10) -> dict[str, float]:
+    def of_scores(
+        self, scored: ScoredMoments, *, nms: float, top: int = 10, grid_s: float | None = None
+    ) -> dict[str, float]:
         """Measure scored candidates, one row a query in the order of ``annotations.queries``."""
         queries = self.annotations.queries
         answers = as_predictions(queries.query_id, scored, queries.duration_s, nms=nms, top=top, name="epoch")
-        return self.of_predictions(answers)
+        return self.of_predictions(on_grid(answers, grid_s))

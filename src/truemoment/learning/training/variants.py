@@ -30,7 +30,7 @@ from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import Annotations
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
-from truemoment.learning.models.decoding import as_predictions
+from truemoment.learning.models.decoding import as_predictions, on_grid
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.answering import pairs_to_answer, score
 from truemoment.learning.training.checkpoints import Epoch
@@ -220,4 +220,4 @@ def _save(
     scored = {shuffled: score(method.network, examples, recipe.train.batch) for shuffled, examples in pairs.items()}
     for name, shuffled, nms in variants:
         answers = as_predictions(queries.query_id, scored[shuffled], queries.duration_s, nms=nms, top=top, name=name)
-        evaluate(split, answers, parsed).save(folder / f"{name}.npz")
+        evaluate(split, on_grid(answers, recipe.decode.grid_s or None), parsed).save(folder / f"{name}.npz")

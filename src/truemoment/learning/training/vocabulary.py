@@ -19,6 +19,7 @@ from truemoment.base.intervals import Ints
 from truemoment.data.datasets import data_folder
 from truemoment.data.language.tokens import How, tokenise
 from truemoment.data.language.vectors import WordVectors, read_glove
+from truemoment.learning.training.query_rows import HIDDEN, QueryRows
 from truemoment.learning.training.recipes import Text
 from truemoment.media.video.encoders import load_encoder, pinned
 
@@ -39,10 +40,13 @@ class TokenVocabulary:
         Word w has number w + 2.
     vectors : (W + 2, E) float32 or None
         Fixed vectors, the first two 0; None where vectors are learned.
+    rows
+        Rows of the words of each query in place of vectors; there are no words then.
     """
 
     words: tuple[str, ...]
     vectors: npt.NDArray[np.float32] | None = None
+    rows: QueryRows | None = None
 
     def __post_init__(self) -> None:
         """Number the words."""
@@ -59,6 +63,11 @@ class TokenVocabulary:
 
 NO_WORDS = TokenVocabulary((), np.zeros((2, 1), dtype=np.float32))
 """Vocabulary of a model that compares whole sentences."""
+
+
+def vocabulary_of_rows(rows: QueryRows) -> TokenVocabulary:
+    """Return a vocabulary without words, for sentences whose words are rows of each query."""
+    return TokenVocabulary((), np.zeros((2, rows.store.n_dimensions), dtype=np.float32), rows)
 
 
 def write_vocabulary(path: AnyPath, vocabulary: TokenVocabulary) -> None:
@@ -122,9 +131,8 @@ def _with_absent(vocabulary: TokenVocabulary, words: list[str], seed: int) -> To
 
 def text_encoder_of(text: Text) -> str:
     """Return the name and commit of the text encoder that makes vectors, if it is one of the hub; "" if not."""
-    if not text.vectors.startswith(ENCODER):
-        return ""
-    name = pinned(text.vectors.removeprefix(ENCODER))
+    beginning = _beginning_of(text)
+    name = pinned(text.vectors.removeprefix(beginning)) if beginning else ""
     return name if "@" in name else ""
 
 
@@ -138,9 +146,15 @@ def with_commit(text: Text, text_encoder: str) -> Text:
     text_encoder
         As :func:`text_encoder_of` returned it when the run began.
     """
-    if not text_encoder or text.vectors != ENCODER + text_encoder.partition("@")[0]:
+    beginning = _beginning_of(text)
+    if not text_encoder or text.vectors != beginning + text_encoder.partition("@")[0]:
         return text
-    return msgspec.structs.replace(text, vectors=ENCODER + text_encoder)
+    return msgspec.structs.replace(text, vectors=beginning + text_encoder)
+
+
+def _beginning_of(text: Text) -> str:
+    """Return what stands before the name of a text encoder; "" for vectors that none makes."""
+    return next((beginning for beginning in (ENCODER, HIDDEN) if text.vectors.startswith(beginning)), "")
 
 
 def _encoded(tokens: Sequence[str], name: str) -> TokenVocabulary:

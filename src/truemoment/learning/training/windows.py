@@ -33,7 +33,7 @@ from truemoment.learning.training.vocabulary import TokenVocabulary
 from truemoment.media.features.base import FeatureStore
 from truemoment.searching.first_look import WindowRanking
 from truemoment.searching.windowed import WindowedGrounder, WindowScores
-from truemoment.searching.windows import Window, WindowedFeatures, Windows
+from truemoment.searching.windows import Window, WindowedFeatures, Windows, of_whole_videos
 
 WINDOWS_AT_ONCE = 64
 """Windows that are encoded together."""
@@ -110,7 +110,7 @@ class EncodedWindows:
     def _sentences(self, queries: Queries) -> Batch:
         """Return the sentences of queries as a batch without videos."""
         needs = self.network.grounding_model.needs
-        read = read_sentences(queries.sentence.tolist(), self.vocabulary, self.recipe, needs)
+        read = read_sentences(queries, self.vocabulary, self.recipe, needs)
         rows = np.arange(len(queries))
         return self.network.batch_of(Pairs(read, rows, None).__getitems__(rows.tolist()).to(self.device))
 
@@ -198,8 +198,9 @@ class AllCandidates:
 
     def _pairs(self, queries: Queries) -> Pairs:
         """Return the pairs; a sentence is read once for all windows."""
-        sentences = list(dict.fromkeys(queries.sentence))
-        read = read_sentences(sentences, self.vocabulary, self.recipe, self.network.model.needs)
+        _, first = np.unique(numbers_of(queries.sentence), return_index=True)
+        whole = of_whole_videos(queries.select(first))  # rows of words have the ids of the queries
+        read = read_sentences(whole, self.vocabulary, self.recipe, self.network.model.needs)
         duration_s = queries.video_duration_s
         table = None
         if self.features is not None:

@@ -8,6 +8,7 @@
 ``FILE.npz``          all videos in one file, as synthetic worlds are written (:mod:`truemoment.media.features.npz`)
 ``perception:Q``      simulated for Charades from its annotated actions, and for ActivityNet Captions and ActivityNet-CD
                       from the words of sentences; Q is the quality, from 0 to 1
+``SOURCE,SOURCE``     several of these, joined row by row (:mod:`truemoment.media.features.joined`)
 ====================  ==============================================================================================
 
 Each is a :class:`~truemoment.media.features.base.FeatureStore`; :func:`truemoment.searching.opening.open_features`
@@ -22,6 +23,7 @@ from truemoment.media.features.base import Features, FeatureStore, Frames
 from truemoment.media.features.changed import CHANGES, ChangedFeatures
 from truemoment.media.features.folder import FolderStore
 from truemoment.media.features.hdf5 import HDF5Store
+from truemoment.media.features.joined import JoinedFeatures
 from truemoment.media.features.npz import read_features, write_features
 from truemoment.media.features.own import OwnStore, write_store
 from truemoment.media.features.resampling import normalise, resample
@@ -36,6 +38,7 @@ __all__ = [
     "FolderStore",
     "Frames",
     "HDF5Store",
+    "JoinedFeatures",
     "OwnStore",
     "SentenceFile",
     "SentenceStore",

@@ -30,6 +30,7 @@ from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats
 from truemoment.base.known_names import one_of_known
 from truemoment.media.features.base import FeatureStore, Frames
+from truemoment.media.features.joined import source_widths
 from truemoment.media.features.naming import bare_name
 from truemoment.media.features.resampling import resample
 from truemoment.media.features.shuffling import generator_of, shuffle_segments
@@ -87,6 +88,11 @@ class ChangedFeatures:
     def n_dimensions(self) -> int:
         """D, dimensions of a row."""
         return self.store.n_dimensions
+
+    @property
+    def source_widths(self) -> tuple[int, ...]:
+        """Numbers of a row that are of each source."""
+        return source_widths(self.store)
 
     @property
     def fps(self) -> float | None:

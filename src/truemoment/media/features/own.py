@@ -8,8 +8,9 @@
                              "video_id": [...], "n_rows": [...]}
 
 ``fps`` is the number of rows per second, or null if the rows cover each video evenly; ``made_of`` the name of the
-source store. The name of simulated features stays the beginning of the name of their folder, so that what is trained on
-it is recognised. A folder opens at once, however large, and processes share it.
+source store. Rows of several sources also have ``source_widths``, the numbers of a row that are of each. The name of
+simulated features stays the beginning of the name of their folder, so that what is trained on it is recognised. A
+folder opens at once, however large, and processes share it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.version import __version__ as version
 from truemoment.media.features.base import SIMULATED, FeatureStore, Frames
+from truemoment.media.features.joined import source_widths
 from truemoment.media.features.reading import FileStore
 
 SCHEMA = "truemoment/features/1"
@@ -36,6 +38,10 @@ MANIFEST, ROWS = "features.json", "rows.npy"
 
 FILE_OF = "; "
 """Separator of the name of simulated features and the name of their folder."""
+
+MAPPED_BYTES = 1 << 28
+"""Bytes after whose reading the table is mapped anew. The system counts the pages of a map that were read as memory of
+the process, and only takes them back when it needs them: a pass over a large table would look like a copy of it."""
 
 DType = Literal["float16", "float32"]
 """Types that rows are written in."""
@@ -50,6 +56,7 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     fps: float | None
     video_id: list[str]
     n_rows: list[int]
+    source_widths: list[int] | msgspec.UnsetType = msgspec.UNSET
 
 
 class OwnStore(FileStore):
@@ -61,9 +68,11 @@ class OwnStore(FileStore):
         about = read_json(folder / MANIFEST, _Manifest, most=DATA_BYTES)
         rows = _mapped(folder / ROWS)
         self._rows: Array | None = rows
+        self._read_bytes = 0
         self._offsets = _checked(about, rows, folder / MANIFEST)
         self._number = {video_id: number for number, video_id in enumerate(about.video_id)}
         self.made_of = about.made_of
+        self.source_widths = tuple(about.source_widths or (about.n_dimensions,))
         if fps is not None and about.fps is not None and fps != about.fps:
             raise UsageError(f"{path}: got {fps:g} rows per second, but it states {about.fps:g}")
         files = [folder / MANIFEST, folder / ROWS]
@@ -76,10 +85,14 @@ class OwnStore(FileStore):
         return self.__dict__ | {"_rows": None}
 
     def _array(self, name: str) -> Any:  # noqa: ANN401 - part of a memory map
-        if self._rows is None:  # sent to another process
+        if self._rows is None:  # sent to another process, or read enough of
             self._rows = _mapped(OwnPath(self.path) / ROWS)
         number = self._number[name]
-        return self._rows[self._offsets[number] : self._offsets[number + 1]]
+        rows = self._rows[self._offsets[number] : self._offsets[number + 1]]
+        self._read_bytes += rows.nbytes
+        if self._read_bytes > MAPPED_BYTES:
+            self._rows, self._read_bytes = None, 0
+        return rows
 
 
 def _mapped(path: OwnPath) -> Array:
@@ -95,6 +108,9 @@ def _checked(about: _Manifest, rows: npt.NDArray[Any], path: OwnPath) -> list[in
         raise InputError("expected a number of rows, 1 or more, for each video", path=path, field="n_rows")
     if len(set(about.video_id)) != len(about.video_id):
         raise InputError("a video appears twice, expected each once", path=path, field="video_id")
+    if about.source_widths and (min(about.source_widths) < 1 or sum(about.source_widths) != about.n_dimensions):
+        problem = f"expected numbers above 0 whose sum is {about.n_dimensions}"
+        raise InputError(problem, path=path, field="source_widths")
     offsets = [0]
     for length in about.n_rows:
         offsets.append(offsets[-1] + length)
@@ -166,6 +182,7 @@ def write_store(
             fps=store.fps,
             video_id=ids,
             n_rows=lengths,
+            source_widths=list(widths) if len(widths := source_widths(store)) > 1 else msgspec.UNSET,
         )
         write_json(new_folder / MANIFEST, about, indent=1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from truemoment.base.errors import InputError, UsageError
@@ -110,3 +112,30 @@ def normalise(rows: Frames) -> Frames:
     """
     rows = np.asarray(rows, dtype=np.float32)
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(LEAST_NORM)))
+
+
+PUBLISHED_EPSILON = 1e-5
+"""What the code of Moment-DETR and QD-DETR adds to the length of a row (l2_normalize_np_array of both)."""
+
+
+def normalise_each(rows: Frames, widths: Sequence[int]) -> Frames:
+    """Divide the numbers of each source in each row (n, D) by their Euclidean length + 1e-5, as Moment-DETR does.
+
+    Parameters
+    ----------
+    rows : (n, D)
+    widths
+        Numbers of a row that are of each source; their sum is D.
+
+    Examples
+    --------
+    >>> normalise_each(np.array([[3.0, 4.0, 2.0]], dtype=np.float32), (2, 1)).round(4)
+    array([[0.6, 0.8, 1. ]], dtype=float32)
+    """
+    rows = np.asarray(rows, dtype=np.float32)
+    normalised = np.empty_like(rows)
+    for width, end in zip(widths, np.cumsum(widths).tolist(), strict=True):
+        part = rows[:, end - width : end]
+        length = np.sqrt(np.einsum("nd,nd->n", part, part)) + np.float32(PUBLISHED_EPSILON)
+        np.divide(part, length[:, None], out=normalised[:, end - width : end])
+    return normalised

@@ -109,6 +109,30 @@ class Encoder(Protocol):
         ...
 
 
+@runtime_checkable
+class TokenEncoder(Protocol):
+    """Makes a row of numbers of each token of a sentence."""
+
+    @property
+    def name(self) -> str:
+        """Name in signatures."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits of a hash of weights, preparation and tokenizer."""
+        ...
+
+    @property
+    def n_hidden(self) -> int:
+        """E, numbers of a row."""
+        ...
+
+    def tokens(self, texts: Sequence[str]) -> list[Frames]:
+        """Return the rows of the tokens of each sentence, (L, E)."""
+        ...
+
+
 Side = Annotated[int, msgspec.Meta(ge=1, le=MOST_PIXELS_A_SIDE)]
 
 
@@ -495,19 +519,43 @@ class TwoTowers:
         padding = "max_length" if self.model.config.model_type == "siglip" else "longest"  # as each was trained
         rows = []
         with self._computing():
-            for first in range(0, len(texts), SENTENCES_AT_ONCE):
-                tokens = self.tokenizer(
-                    list(texts[first : first + SENTENCES_AT_ONCE]),
-                    padding=padding,
-                    truncation=True,
-                    max_length=self.n_words,
-                    return_tensors="pt",
-                ).to(self.device)
-                inputs = {name: tokens[name] for name in ("input_ids", "attention_mask") if name in tokens}
+            for inputs in self._tokenised(texts, padding):
                 if padding == "max_length":
                     inputs.pop("attention_mask", None)
                 rows.append(_vectors(self.model.get_text_features(**inputs)))
         return np.concatenate(rows)
+
+    @property
+    def n_hidden(self) -> int:
+        """E, numbers that the text transformer makes of a token."""
+        return int(self.model.config.text_config.hidden_size)
+
+    def tokens(self, texts: Sequence[str]) -> list[Frames]:
+        """Return what the text transformer makes of each token of sentences, (L, E), L at most `n_words`.
+
+        These are the rows after its last layer norm and before the projection, with those of the begin and end mark.
+        """
+        if self.model.config.model_type != "clip":
+            raise UsageError(f"{self.name} marks no begin and end of a sentence, expected a CLIP model")
+        rows: list[Frames] = []
+        with self._computing():
+            for inputs in self._tokenised(texts, "longest"):
+                hidden = self.model.text_model(**inputs).last_hidden_state.float().cpu().numpy()
+                lengths = inputs["attention_mask"].sum(dim=1).tolist()
+                rows += [table[:length].copy() for table, length in zip(hidden, lengths, strict=True)]
+        return rows
+
+    def _tokenised(self, texts: Sequence[str], padding: str) -> Iterator[dict[str, torch.Tensor]]:
+        """Yield the tokens of some sentences at a time, each sentence cut to `n_words`."""
+        for first in range(0, len(texts), SENTENCES_AT_ONCE):
+            tokens = self.tokenizer(
+                list(texts[first : first + SENTENCES_AT_ONCE]),
+                padding=padding,
+                truncation=True,
+                max_length=self.n_words,
+                return_tensors="pt",
+            ).to(self.device)
+            yield {name: tokens[name] for name in ("input_ids", "attention_mask") if name in tokens}
 
     def cut_short(self, texts: Sequence[str]) -> list[int]:
         """Return the positions of the sentences that exceed `n_words` tokens."""
