@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from truemoment.data.answers import words
-from truemoment.data.answers.places import NAMED_SPAN, Kind, is_placed, kind_of
+from truemoment.data.answers.places import NAMED_SPAN, Wording, is_placed, kind_of
 from truemoment.data.answers.words import one_of
 
 NEAR = 60
@@ -19,13 +19,13 @@ NO_MOMENT = "another number"
 """Context of what is no moment of the video at all."""
 
 # In the patterns, a mark is in place of a moment.
-_MARKS = {kind: chr(0xE000 + number) for number, kind in enumerate(Kind)}
+_MARKS = {kind: chr(0xE000 + number) for number, kind in enumerate(Wording)}
 _ANY = f"[{''.join(_MARKS.values())}]"
-_RANGE = f"[{''.join(mark for kind, mark in _MARKS.items() if kind not in (Kind.OTHER, Kind.OF_A_DAY))}]"
+_RANGE = f"[{''.join(mark for kind, mark in _MARKS.items() if kind not in (Wording.OTHER, Wording.OF_A_DAY))}]"
 _BARE, _MINUTES, _SECOND, _OF_A_DAY = (
-    _MARKS[kind] for kind in (Kind.BARE, Kind.ONE_UNIT_OF_MINUTES, Kind.ONE_UNIT_SECOND, Kind.OF_A_DAY)
+    _MARKS[kind] for kind in (Wording.BARE, Wording.ONE_UNIT_OF_MINUTES, Wording.ONE_UNIT_SECOND, Wording.OF_A_DAY)
 )
-_ONE_UNIT = f"[{_BARE}{_MARKS[Kind.ONE_UNIT]}{_SECOND}{_MINUTES}]"
+_ONE_UNIT = f"[{_BARE}{_MARKS[Wording.ONE_UNIT]}{_SECOND}{_MINUTES}]"
 
 _ABOUT = one_of("is was of about around between at only just roughly approximately another some the")
 _AT = one_of("from between at in during within the span_of segment interval range around about moment it to")
@@ -51,7 +51,7 @@ _COOK = one_of("bake cook boil simmer fry roast chill heat knead microwave marin
 _MOVE = one_of("move moves set sets drag drags turn turns adjust raise lower")
 
 
-class Context(NamedTuple):
+class Exclusion(NamedTuple):
     """Why a moment is no answer, and patterns for the words that say so.
 
     `signs` are parts of words of which one occurs wherever a pattern matches: a quick check.
@@ -62,8 +62,8 @@ class Context(NamedTuple):
     patterns: tuple[str, ...]
 
 
-CONTEXTS = (
-    Context(
+EXCLUSIONS = (
+    Exclusion(
         NO_MOMENT,
         "conf score prob iou certain price temperature speed level volume weight height number count",
         (
@@ -73,7 +73,7 @@ CONTEXTS = (
             rf"\b(?:count(?:s|ed|ing)?(?: (?:down|up))?|numbered) (?:from )?{_ANY}",
         ),
     ),
-    Context(
+    Exclusion(
         NO_MOMENT,
         "box coord pixel margin error toler certain off wrong early late accura precis plus give",
         (
@@ -84,7 +84,7 @@ CONTEXTS = (
             rf"\b(?:plus or minus|give or take)\W{{1,3}}{_ANY}",
         ),
     ),
-    Context(
+    Exclusion(
         NO_MOMENT,
         "video film foot movie record",
         (
@@ -94,18 +94,19 @@ CONTEXTS = (
             rf"\bvideo_[a-z]+\W{{1,4}}{_ANY}",
         ),
     ),
-    Context(
+    Exclusion(
         NO_MOMENT,
-        """move set drag turn adjust raise lower says reads said titled in kids child boys girls students pupils teen people
-        age""",
+        """move set drag turn adjust raise lower says reads said titled in kids child boys girls students pupils teen
+        people age""",
         (
             rf"{_BARE} in the (?:morning|evening|afternoon|[a-z]+ (?:set|quarter|inning|half|round|game)s?)\b",
-            rf"\b{one_of('kids children boys girls students pupils teenagers people aged age ages')} (?:from|between) {_BARE}",
+            rf"\b{one_of('kids children boys girls students pupils teenagers people aged age ages')} "
+            rf"(?:from|between) {_BARE}",
             rf"\b{_MOVE}\b[^.;:\n]{{0,30}}{_BARE}",
             rf"\b(?:says|reads|said|titled)[,:]? [\"']{_ANY}",
         ),
     ),
-    Context(
+    Exclusion(
         "the time of a clock in the video",
         "verse psalm watch clock countdown microwave",
         (
@@ -114,7 +115,7 @@ CONTEXTS = (
             rf"{_ANY}[^.;\n]{{0,16}}\b(?:game|match) clock",
         ),
     ),
-    Context(
+    Exclusion(
         "a time of day",
         "clock watch alarm display day open hours work sched news air local morning evening noon night",
         (
@@ -125,10 +126,10 @@ CONTEXTS = (
             rf"{_OF_A_DAY}\s?(?:the alarm|o'clock|local time|hours\b|{_DAY}\b|on [a-z]+days?\b)",
         ),
     ),
-    Context(
+    Exclusion(
         "a rate", "every each per times", (rf"\b(?:every|each) (?:{_ABOUT} )?{_ANY}", rf"{_ANY}\s(?:times|per|apart)\b")
     ),
-    Context(
+    Exclusion(
         "a length",
         f"last tak took dura length long for wait paus rest hold held of in {_SECOND} {_MINUTES}",
         (
@@ -141,7 +142,7 @@ CONTEXTS = (
             rf"\b(?:an?|the|this|that|brief|short) {_SECOND}[ -]{_NOUN}",
         ),
     ),
-    Context(
+    Exclusion(
         "a moment that is denied",
         """nothing never neither nor instead rather except exclud unlike other ignor need requir not n't anything wrong
         false correct mistaken""",
@@ -156,7 +157,7 @@ CONTEXTS = (
             r"|not (?:right|correct|true|it\b|the (?:right|correct|answer)))",
         ),
     ),
-    Context(
+    Exclusion(
         "a moment beside it",
         "after before follow prior previous meanwhile rest",
         (
@@ -164,7 +165,7 @@ CONTEXTS = (
             rf"\b(?:afterwards?|beforehand|previously|meanwhile|the rest)\b[^.;\n]{{0,40}}{_ANY}",
         ),
     ),
-    Context(
+    Exclusion(
         "an example",
         "e.g example instance such form template",
         (
@@ -175,7 +176,7 @@ CONTEXTS = (
             rf"[\s\"'\[({{]{{1,3}}(?:from |between )?{_ANY}",
         ),
     ),
-    Context(
+    Exclusion(
         LOOKED_AT,
         """let i'll will going need should could please assum suppos if ask we i can want have look check search zoom
         view""",
@@ -194,7 +195,7 @@ CONTEXTS = (
             rf"{_ANY}[^a-z\n]{{0,12}}(?:</[a-z_]+>)?\s*(?:i will|i'll|let me) (?:now |first |then )?{_LOOK}\b",
         ),
     ),
-    Context(
+    Exclusion(
         "a boundary that lies between two times",
         "start begin end stop finish",
         (
@@ -203,13 +204,13 @@ CONTEXTS = (
             f"{_ANY}",
         ),
     ),
-    Context(
+    Exclusion(
         "one time or another",
         "later earlier",
         (rf"{_ANY} or (?:a (?:little|bit) |slightly |somewhat )?(?:later|earlier)\b",),
     ),
-    Context("a question", "?", (rf"{_ANY}[^.,;!?\n\"{{}}()\[\]]{{0,60}}\?",)),
-    Context(
+    Exclusion("a question", "?", (rf"{_ANY}[^.,;!?\n\"{{}}()\[\]]{{0,60}}\?",)),
+    Exclusion(
         "relative to another time",
         "before after within",
         (rf"{_ANY}\s(?:before|after)\s(?:the )?\d", rf"\bwithin {_ANY}\sof\s(?:the )?(?!{words.VIDEO}\b)"),
@@ -222,8 +223,10 @@ def _signs(signs: str) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, signs.split())))
 
 
-_ANY_SIGN = _signs(" ".join(context.signs for context in CONTEXTS))
-_PATTERNS = [(context.why, _signs(context.signs), re.compile("|".join(context.patterns))) for context in CONTEXTS]
+_ANY_SIGN = _signs(" ".join(exclusion.signs for exclusion in EXCLUSIONS))
+_PATTERNS = [
+    (exclusion.why, _signs(exclusion.signs), re.compile("|".join(exclusion.patterns))) for exclusion in EXCLUSIONS
+]
 
 
 def context_of(before: str, moment: str, behind: str, *, is_range: bool, is_bare: bool = False) -> str:

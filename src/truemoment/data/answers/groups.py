@@ -18,6 +18,7 @@ _VALUES = re.compile(
 _SCORE = re.compile(r"\((?:conf|score|prob|certain|iou|p\b)[^()]{0,24}\)")
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 _LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4})?[\[(]?\Z")
+_END_OF_SENTENCE = re.compile(r"\A[^.!?\n]{0,24}[.!?\n]+\s*")
 _SENTENCE_BEGINS = re.compile(r"(?:\A|[.\n])[ \t]{0,2}\Z")
 _IS_CUE = re.compile(r"\n[^\n]+(?:\n[^\n]+)?\n\n(?:\d+\n)?")
 """The text of a cue of subtitles, and the number of the next."""
@@ -75,7 +76,7 @@ def _have_one_text(text: str, last: Moment, moment: Moment) -> bool:
     follows = between.strip(" ,:.\n")
     if len(follows) > 3 and text[moment.stop :].lstrip(" ,:.\n").startswith(follows):
         return True
-    sentence = between[re.match(r"[^.!?\n]{0,24}[.!?\n]+\s*|", between).end() :]
+    sentence = _END_OF_SENTENCE.sub("", between)
     return len(sentence) > 8 and text[: last.begin].endswith(sentence)
 
 

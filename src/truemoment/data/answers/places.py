@@ -8,7 +8,7 @@ from enum import Enum, auto
 from truemoment.data.answers.words import one_of
 
 
-class Kind(Enum):
+class Wording(Enum):
     """What kind of text a moment is.
 
     "5 to 8 seconds" has one unit, behind its second time, as lengths and counts have: words must place it. "5 s to 8 s"
@@ -55,7 +55,7 @@ _A_MOMENT_IS = re.compile(
 )
 
 
-def kind_of(moment: str, *, is_range: bool, is_bare: bool) -> Kind:
+def kind_of(moment: str, *, is_range: bool, is_bare: bool) -> Wording:
     """Return the kind of a moment, given its text, whether it is a range of two times, and whether it has no unit.
 
     Examples
@@ -64,28 +64,28 @@ def kind_of(moment: str, *, is_range: bool, is_bare: bool) -> Kind:
     'ONE_UNIT_OF_MINUTES'
     """
     if _MAY_BE_OF_A_DAY.match(moment):
-        return Kind.OF_A_DAY
+        return Wording.OF_A_DAY
     if not is_range:
-        return Kind.OTHER
+        return Wording.OTHER
     if is_bare:
-        return Kind.BARE
+        return Wording.BARE
     if not _HAS_ONE_UNIT.match(moment):
-        return Kind.TWO_UNITS
+        return Wording.TWO_UNITS
     if moment.endswith("second"):
-        return Kind.ONE_UNIT_SECOND
-    return Kind.ONE_UNIT_OF_MINUTES if _OF_MINUTES.search(moment) else Kind.ONE_UNIT
+        return Wording.ONE_UNIT_SECOND
+    return Wording.ONE_UNIT_OF_MINUTES if _OF_MINUTES.search(moment) else Wording.ONE_UNIT
 
 
-def is_placed(before: str, kind: Kind, behind: str) -> bool:
+def is_placed(before: str, kind: Wording, behind: str) -> bool:
     """Whether a moment lies somewhere, as far as the words directly before and behind it say.
 
     Examples
     --------
-    >>> is_placed("the man waited ", Kind.ONE_UNIT, "."), is_placed("in the ", Kind.ONE_UNIT_SECOND, " window")
+    >>> is_placed("the man waited ", Wording.ONE_UNIT, "."), is_placed("in the ", Wording.ONE_UNIT_SECOND, " window")
     (False, True)
     """
-    if kind in (Kind.OTHER, Kind.TWO_UNITS, Kind.OF_A_DAY) or _NAMED_BEHIND.match(behind):
+    if kind in (Wording.OTHER, Wording.TWO_UNITS, Wording.OF_A_DAY) or _NAMED_BEHIND.match(behind):
         return True
-    if kind is Kind.BARE and _IS.search(before) and not _A_MOMENT_IS.search(before):
+    if kind is Wording.BARE and _IS.search(before) and not _A_MOMENT_IS.search(before):
         return False
     return _PLACED.search(before) is not None

@@ -24,8 +24,9 @@ class Reading:
     axis
         Axis of bare numbers, as :func:`truemoment.data.axes.parse_axis` reads it.
     which
-        Which of several groups of moments: the one that the text has ``chosen``, the ``last``, the ``first`` or ``all``.
-        Moments listed together are one group. Without a sign of a choice, ``chosen`` makes the answer ambiguous.
+        Which of several groups of moments: the one that the text has ``chosen``, the ``last``, the ``first`` or
+        ``all``. Moments listed together are one group. Without a sign of a choice, ``chosen`` makes the answer
+        ambiguous.
     one_sided
         A start without an end, or an end without a start: ``ambiguous``, or ``extend`` it to the video's end or from
         its start.

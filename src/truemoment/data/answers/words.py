@@ -161,11 +161,13 @@ CONNECTING = each(
     , ; & | / [ ] { } ( ) < > : - • = # " ' +"""
 )
 """Words that may be between two moments of one answer."""
-CHOICE = one_of(
+_CHOICE = one_of(
     """so therefore thus hence answer final finally conclusion correct actual actually real itself queried query asked
     ask match matches matching best better confirm instead rather but although though wait correction sorry requested
-    relevant you_describe you_mean you_want you_asked described target wanted right make_that i'd i_would i'll the_moment the_event the_one now"""
-).join((r"\b", r"\b|\bno,|\btime\s{0,3}:"))
+    relevant you_describe you_mean you_want you_asked described target wanted right make_that i'd i_would i'll
+    the_moment the_event the_one now"""
+)
+CHOICE = rf"\b{_CHOICE}\b|\bno,|\btime\s{{0,3}}:"
 """Behind other moments, it leads to the one that is the answer."""
 UNDECIDED = (
     r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b"
