@@ -85,7 +85,9 @@ def get_dataset(name: str) -> Dataset:
         return DATASETS[registered]
     if resplit_folder.is_folder(name):
         return resplit_folder.dataset_of(Path(name))
-    raise UsageError(f"unknown dataset {name!r}, expected {_known_dataset(name)}")
+    is_file = os.path.isfile(name)  # noqa: PTH113 - pathlib raises at a name that is too long
+    hint = "the option --annotations for a file (annotations=...)" if is_file else _known_dataset(name)
+    raise UsageError(f"unknown dataset {name!r}, expected {hint}")
 
 
 def _registered(name: str) -> str | None:
