@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     AnyPredictions = Predictions | AnyFile | PythonValue
     """Predictions, or a file in any format that TrueMoment reads."""
 
-NO_OTHER_SPLITS = "other splits are read from a dataset, a file or a table, found annotations of one split"
+NO_OTHER_SPLITS = "other splits are read from a dataset or a file, or are in a table; found annotations of one split"
 
 
 def data_dir() -> Any:  # noqa: ANN401 - as dataclasses.field
