@@ -42,6 +42,14 @@ def cache_of_tests(run_folder: Path) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nobody_waits_for_the_disk() -> Iterator[None]:
+    """Write files without waiting until they are on the disk: what tests write need not outlive the machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def once(run_folder: Path) -> Callable[[str, Callable[[Path], None]], Path]:
     """Return a function that fills a folder once a run, whichever process needs it first: once(name, fill) -> folder.
