@@ -14,14 +14,14 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # PyTorch
 
-# A module is compiled once, not again by each process that a test starts. Collecting the tests takes a third of the time.
-sys.dont_write_bytecode = False
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
 import pytest
 from filelock import FileLock
 
 from truemoment.base.boundary import terminal
+
+# A module is compiled once, not again by each run and by each process that a test starts.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(scope="session")
