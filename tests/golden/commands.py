@@ -60,6 +60,7 @@ VERBS = (
     *(
         "variants",
         "features",
+        "features extract",
         "index",
         "index calibrate",
         "search",
@@ -67,6 +68,7 @@ VERBS = (
         "search sweep",
         "search page",
         "convert",
+        "convert-checkpoint",
         "baseline",
         "reproduce",
         "datasets",

@@ -1,4 +1,4 @@
-"""What long commands read beside the files of the place: a described film, a noisy source, Charades-CD, a server."""
+"""What long commands read beside the files of the place: films, a noisy source, weights, Charades-CD, a server."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import dataclasses
 import hashlib
 import http.server
 import json
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
+import torch
 from tests.hostile.place import make_place
+from tests.training.authors_files import content
 
 from truemoment.data import datasets
 from truemoment.data.datasets.base import SourceFile
@@ -27,8 +30,15 @@ CLASSES = ("Closing a door", "Opening a book", "Holding a cup")
 def make_crash_place(folder: Path) -> None:
     """Write the whole files and those of the long commands into a new folder, and go there."""
     make_place(folder)
+    add_long(folder)
+
+
+def add_long(folder: Path) -> None:
+    """Add the files of the long commands to the whole files of a folder, and go there."""
+    os.chdir(folder)
     make_described(Path("described"), minutes=1, seed=3, settings=DescribedSettings(pictures=False))
     mine = Path("mine.jsonl").read_text()
+    torch.save(content("moment-detr"), "published.ckpt")
     Path("noisy.jsonl").write_text(mine.replace('_id": "', '_id": "noisy-'))
     _charades(Path(BENCH_DATA))
 

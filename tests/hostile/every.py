@@ -76,6 +76,8 @@ MORE: tuple[Every, ...] = (
     _of("index calibrate red.index --sentences read-me.md", "red.index"),
     _of("search sweep features.npz --lengths 10,inf --resamples 20 --figures new", "new", *SEARCHED, *MINE),
     _of("predict run run -o new.jsonl", "run new.parts", *MINE),
+    _of("convert-checkpoint published.ckpt --model moment-detr -o new", "new"),
+    _of("features extract red.mp4 -o new --layout npz --model scenes", "new"),
     _of("evaluate a.jsonl --figures new", "new", *MINE),
     _of("bias --annotations mine.jsonl --permutations 99 --draws 99 --figures new", "new", quick=False),
     _of("datasets info tacos"),

@@ -11,7 +11,7 @@ from truemoment.base.errors import InputError, MatchError
 ONE = Annotations.from_rows([("q", "v", 9.0, "s", 0.0, 1.0)])
 
 
-@pytest.mark.parametrize("name", ["native", "csv", "parquet"])
+@pytest.mark.parametrize("name", ["csv", "parquet"])
 def test_clip_ratings(tmp_path, name):
     plain = Predictions.from_lists({"q": [(0, 1, 0.5)]})
     rated = Predictions(

@@ -50,8 +50,22 @@ SMALL = {
     },
     "tsp-prl": {"units": 64, "hidden": HIDDEN, "alignment": 8, "steps": 6, "phase": 1, "start": "default"},
     "wssl": {"hidden": 8, "most_words": 4},
+    "moment-detr": {"hidden": HIDDEN, "heads": 2, "feedforward": 24, "slots": 4},
+    "qd-detr": {"hidden": HIDDEN, "heads": 2, "feedforward": 24, "slots": 4},
+    "flash-vtg": {"hidden": HIDDEN, "heads": 2, "feedforward": 24, "dummies": 3, "word_layers": 2, "encoder_layers": 1},
 }
 """Settings of a small model of each family."""
+
+WITHOUT_GRADIENT = {
+    "moment-detr": {
+        "decoder.0.self_attention.in_proj_weight",
+        "decoder.0.self_attention.out_proj.weight",  # while the biases of the attention are 0, as they start
+        "decoder.0.norm_self.weight",
+        "saliency.bias",  # the margin compares clips of one video
+    },
+    "qd-detr": {f"decoder.0.self_{part}.weight" for part in ("query", "key", "value")},
+}
+"""Weights on what the slots became so far, which is 0 before the first layer (specification, 8.6)."""
 
 WORDS = ("person", "opens", "door", "opening", "sits", "down", "chair")
 """Words with the numbers 2 to 8."""
@@ -83,6 +97,12 @@ def make_batch(model, n_pairs=4, n_tokens=6, seed=1):
         "other video": {"other_video": video[1]},
         "phrases": {"verbs": verbs, "nouns": nouns},
         "moment": {"moment": moment},
+        "moments": {
+            "moments": np.stack([moment, np.where(np.arange(n_pairs)[:, None] % 2, np.nan, moment / 2)], axis=1)
+        },
+        "ratings": {
+            "ratings": np.where(rng.random((n_pairs, ROWS)) < 0.5, np.nan, rng.integers(0, 13, (n_pairs, ROWS)))
+        },
         "duration": {"duration_s": duration_s},
         "word numbers": {"word_numbers": numbers},
         "heads": {"heads": np.where(padding, -1, np.arange(n_tokens)[None] - 1)},
@@ -115,7 +135,7 @@ def answered(model, batch):
     """Start, end and score of each candidate, (B, 3, C)."""
     with torch.no_grad():
         found = model.answer(batch, model(batch))
-    return torch.stack([column.expand_as(found.score).double() for column in found], dim=1)
+    return torch.stack([column.expand_as(found.score).double() for column in found[:3]], dim=1)
 
 
 GROUNDING = [name for name in FAMILIES if "sentence" not in get_family(name).needs]
@@ -162,7 +182,7 @@ def test_every_parameter_learns_something(model):
             if parameter.grad is not None:
                 assert torch.isfinite(parameter.grad).all(), name
                 moved[name] += float(parameter.grad.abs().sum())
-    assert not [name for name, size in moved.items() if size == 0]
+    assert {name for name, size in moved.items() if size == 0} == WITHOUT_GRADIENT.get(model.name, set())
 
 
 def test_padding_behind_a_sentence_changes_nothing(model):

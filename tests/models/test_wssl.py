@@ -351,9 +351,9 @@ def test_answers_are_the_refined_anchor(batch):
             start = max(centre + dc - 0.15 - (width + dw) / 2, 0)
             end = min(centre + dc - 0.15 + (width + dw) / 2, 1 - 1e-4)
             score = torch.softmax(output.logits[b], 0)[k].item()
-            assert [column[b, k].item() for column in ranked] == pytest.approx([start, end, score], abs=1e-6)
+            assert [column[b, k].item() for column in ranked[:3]] == pytest.approx([start, end, score], abs=1e-6)
             if k == int(output.logits[b].argmax()):
-                assert [column[b, 0].item() for column in found] == pytest.approx([start, end, score], abs=1e-6)
+                assert [column[b, 0].item() for column in found[:3]] == pytest.approx([start, end, score], abs=1e-6)
 
 
 @pytest.mark.parametrize(("centre_shift", "difference"), [("both", 0.0), ("answers", 0.15)])

@@ -13,6 +13,7 @@ from truemoment.worlds import FilmSettings, make_films, make_world  # noqa: E402
 
 MAP = ("settings.n_clips=8", "settings.hidden=16", "settings.layers=2", "settings.kernel=3")
 VLG = ("settings.hidden=16", "settings.video_groups=4", "settings.matching_groups=2", "settings.matching_width=4")
+SLOTS = ("settings.hidden=16", "settings.heads=2", "settings.feedforward=16")
 SETTINGS = {
     "tan2d": MAP,
     "tan2d-windows": MAP,
@@ -34,6 +35,9 @@ SETTINGS = {
         *("settings.hidden=8", "settings.most_words=4", "train.sentences=all"),
         "train.stages=[{}]",  # one, of all losses, with the epochs of a tiny run
     ),
+    "moment-detr": SLOTS,
+    "qd-detr": SLOTS,
+    "flash-vtg": (*SLOTS, "settings.dummies=2", "settings.word_layers=1", "settings.score_layers=2"),
     "mean-pool": ("settings.scale=20",),
     "frame-sequence": ("settings.scale=20", "settings.heads=2", "settings.most_frames=16"),
 }

@@ -28,6 +28,35 @@ def moment_shares(annotations: Annotations) -> npt.NDArray[np.float32]:
     return (ends / annotations.duration_s[:, None]).astype(np.float32)
 
 
+def moments_of_queries(annotations: Annotations) -> npt.NDArray[np.float32]:
+    """Return the usable references of each query as shares of its video, NaN after the last; (Q, M, 2), M 1 or more.
+
+    Examples
+    --------
+    >>> rows = [("v#0", "v", 10.0, "a", 0.0, 5.0), ("v#0", "v", 10.0, "a", 5.0, 5.0), ("v#0", "v", 10.0, "a", 6.0, 9.0)]
+    >>> moments_of_queries(Annotations.from_rows(rows)).tolist()
+    [[[0.0, 0.5], [0.6000000238418579, 0.8999999761581421]]]
+    """
+    rows = usable(annotations)
+    query = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))[rows]
+    counts = np.bincount(query, minlength=annotations.n_queries)
+    place = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+    moments = np.full((annotations.n_queries, max(1, int(counts.max(initial=0))), 2), np.nan, dtype=np.float32)
+    moments[query, place] = moment_shares(annotations)[rows]
+    return moments
+
+
+def clip_ratings(annotations: Annotations, n_clips: int) -> npt.NDArray[np.float32]:
+    """Return the sums of the ratings of the first clips of each query, NaN where nobody rated a clip; (Q, T)."""
+    sums = np.full((annotations.n_queries, n_clips), np.nan, dtype=np.float32)
+    saliency = annotations.saliency
+    if saliency is not None:
+        query = np.repeat(np.arange(annotations.n_queries), np.diff(saliency.offsets))
+        inside = saliency.clip < n_clips
+        sums[query[inside], saliency.clip[inside]] = saliency.rating[inside].sum(axis=1)
+    return sums
+
+
 def cell_ious(annotations: Annotations, proposals: SparseMap) -> npt.NDArray[np.float32]:
     """Return the IoU of each candidate with each reference clipped to its video; shape (N, C).
 

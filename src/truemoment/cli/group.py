@@ -41,6 +41,7 @@ JOBS = MappingProxyType(
             "sweep": "Train methods over values of a dial, with floors beside.",
             "bench": "Train the methods of a table, and compare them with floors.",
             "mixtures": "Train on shares of a clean and a noisy set, and compare.",
+            "convert-checkpoint": "Make a run of weights that the authors of a method published.",
             "variants": "Train variants of a method for studies of model selection.",
             "features": "List videos, missing videos and frame rate of features.",
         },
@@ -93,7 +94,7 @@ class LazyGroup(Group):
         del ctx
         if name not in self.verbs:
             return self.others.get(name)
-        command = importlib.import_module(f"{self.package}.{name}").command
+        command = importlib.import_module(f"{self.package}.{name.replace('-', '_')}").command
         if not isinstance(command, click.Command):
             raise TypeError(f"{self.package}.{name}.command is no command")
         return command

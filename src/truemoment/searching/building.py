@@ -155,6 +155,26 @@ def embed_shards(
     return distribute(engine, shards, work, workers)
 
 
+def count_rows(video: VideoFile, outline: Outline, fps: float, offset_s: float = 0.0) -> int:
+    """Return the number of rows of a video; refuse too many."""
+    n_rows = outline.n_frames(fps, offset_s)
+    if n_rows > MOST_ROWS:
+        problem = f"{fps:g} frames a second of {outline.duration_s:.0f} s are {n_rows:,}, expected up to {MOST_ROWS:,}"
+        raise InputError(problem, path=video.path, hint="take fewer frames a second, or cut the video")
+    return n_rows
+
+
+def refuse_other_encoder(seen: EmbeddedShard, fingerprint: str, n_dimensions: int) -> None:
+    """Refuse rows of another encoder than the one that the command has loaded."""
+    width = seen.rows.shape[1]
+    if (seen.fingerprint, width) != (fingerprint, n_dimensions):
+        came = f"a model of fingerprint {seen.fingerprint[:8]}, {width} numbers a row"
+        raise InputError(
+            f"the worker {seen.worker} has {came}, expected {fingerprint[:8]}, {n_dimensions} numbers",
+            hint="every worker needs the same files of the model",
+        )
+
+
 class _Work:
     """The parts of each video that are left to embed."""
 
@@ -174,7 +194,7 @@ class _Work:
             name = video.video_id
             try:
                 outline = outline_of(video.path, partial=self.partial)
-                n_rows = self._count_rows(video, outline)
+                n_rows = count_rows(video, outline, self.writer.settings.fps)
             except TrueMomentError as error:
                 self._fail(video, str(error))
                 continue
@@ -195,17 +215,6 @@ class _Work:
                 end = min(first + self.part_rows, n_rows)
                 yield Shard(video, number, first, end, self.writer.settings.fps, outline)
 
-    def _count_rows(self, video: VideoFile, outline: Outline) -> int:
-        """Count the rows of a video."""
-        fps = self.writer.settings.fps
-        n_rows = outline.n_frames(fps)
-        if n_rows > MOST_ROWS:
-            problem = (
-                f"{fps:g} frames a second of {outline.duration_s:.0f} s are {n_rows:,}, expected up to {MOST_ROWS:,}"
-            )
-            raise InputError(problem, path=video.path, hint="lower --fps, or cut the video")
-        return n_rows
-
     def _still_parts(self, outline: Outline, n_rows: int) -> set[int]:
         """Return the numbers of the parts that only repeat the last picture of the part before."""
         fps = self.writer.settings.fps
@@ -225,7 +234,8 @@ class _Work:
         if isinstance(result, FailedShard):
             self._fail(video, result.why)
             return
-        self._refuse_other_encoder(result)
+        made = self.writer.settings
+        refuse_other_encoder(result, made.fingerprint, made.n_dimensions)
         self.writer.keep_part(video, self.part_rows, result.shard.number, result.rows)
         self.report.add(result)
         self.left[name].discard(result.shard.number)
@@ -239,16 +249,6 @@ class _Work:
         stills = self.stills[video.video_id]
         self.writer.finish(video, self.part_rows, n_rows, outline.duration_s, notes=notes, stills=stills)
         self.report.indexed[video.video_id] = outline.duration_s
-
-    def _refuse_other_encoder(self, seen: EmbeddedShard) -> None:
-        """Refuse rows of another encoder than the index's."""
-        made, n_dimensions = self.writer.settings, seen.rows.shape[1]
-        if (seen.fingerprint, n_dimensions) != (made.fingerprint, made.n_dimensions):
-            came = f"a model of fingerprint {seen.fingerprint[:8]}, {n_dimensions} numbers a row"
-            raise InputError(
-                f"the worker {seen.worker} has {came}, expected {made.fingerprint[:8]}, {made.n_dimensions} numbers",
-                hint="every worker needs the same files of the model",
-            )
 
     def _note(self, video_id: str, note: str) -> None:
         before = self.report.notes.get(video_id)

@@ -74,11 +74,13 @@ class Shard:
     number
         Number of the part.
     first_row, end_row
-        Its rows: row k is the frame at k / fps.
+        Its rows: row k is the frame at offset + k / fps.
     fps
         Frames a second.
     outline
         Streams and duration of the file.
+    offset_s
+        Time of the first frame of the video.
     """
 
     video: VideoFile
@@ -87,6 +89,7 @@ class Shard:
     end_row: int
     fps: float
     outline: Outline
+    offset_s: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,10 +187,11 @@ def _batches(shard: Shard, encoder: Encoder, clock: dict[str, float]) -> Iterato
     frames = stream_frames(
         shard.video.path,
         shard.fps,
-        start_s=shard.first_row / shard.fps,
-        end_s=shard.end_row / shard.fps,
+        start_s=shard.offset_s + shard.first_row / shard.fps,
+        end_s=shard.offset_s + shard.end_row / shard.fps,
         shortest_side=_decoded_side(encoder),
         outline=shard.outline,
+        offset_s=shard.offset_s,
     )
     last = None
     pictures: list[Frames] = []

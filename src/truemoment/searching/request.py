@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import (
@@ -306,6 +306,38 @@ class CalibrationRequest(EmbeddingModel):
     videos: int = number("Number of videos that are drawn.", 200, 1)
     quantile: float = option("Quantile of the difference.", 0.99, metavar="Q")
     seed: int = seed("the draw of videos")
+
+
+@dataclass(frozen=True)
+class ExtractionRequest(EmbeddingModel, Workers):
+    """Videos or sentences, and how their features are written."""
+
+    videos: tuple[Path, ...] = argument(metavar="[VIDEO...]", required=False)
+    _: KW_ONLY
+    queries: In[Path | None] = option("Annotations whose sentences get features, in place of videos.", metavar="FILE")
+    every: float = option(
+        "Length of a clip, seconds; a row shows its middle.", 2.0, limits=(0, MOST_APART_S), is_open=True, metavar="S"
+    )
+    layout: Literal["own", "npz"] | None = option(
+        "One folder of TrueMoment's own format, or a file VIDEO.npz a video, as published features have. "
+        "[default: own; npz for sentences]"
+    )
+    dtype: Literal["float32", "float16"] = option("Number type.", "float32")
+    out: OutFolder[Path] = option("Folder of the features.", name="-o --out", metavar="DIR", required=True)
+    quiet: bool = option("Report only problems, without progress.", False)
+
+    def check(self) -> None:
+        """Refuse videos and sentences, and neither."""
+        if bool(self.videos) == (self.queries is not None):
+            raise UsageError("features of what? give VIDEO... or --queries FILE, one of them")
+        if self.queries is not None and self.layout == "own":
+            raise UsageError("--layout own: is of videos; the features of sentences are a file each")
+
+    def inputs(self) -> list[Path]:
+        """Return the videos."""
+        from truemoment.searching.writing import list_videos
+
+        return list_videos(self.videos).videos if self.videos else []
 
 
 def refuse_seconds(name: str, seconds: float) -> None:

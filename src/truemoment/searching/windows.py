@@ -15,6 +15,7 @@ Windows begin and end with rows of features, so that no row is divided: with F r
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ import numpy.typing as npt
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Bools, Floats, Ints
-from truemoment.base.records import Annotations, as_strings
+from truemoment.base.records import Annotations, Queries, as_strings
 from truemoment.baselines.proposals import Tail
 from truemoment.baselines.targets import usable
 from truemoment.media.features.base import FeatureStore, Frames, edges_of
@@ -129,6 +130,13 @@ class Window:
     def name(self) -> str:
         """Its name as a video: ``VIDEO[start-end]``, in seconds."""
         return self.video_id + self.span
+
+
+def of_whole_videos(queries: Queries) -> Queries:
+    """Return queries of windows under the ids that they have for the whole video."""
+    ids = zip(queries.query_id.tolist(), queries.video_id.tolist(), strict=True)
+    whole = [query_id.removesuffix("[" + video_id.rpartition("[")[2]) for query_id, video_id in ids]
+    return dataclasses.replace(queries, query_id=as_strings(whole, "query_id"))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import torch
 from truemoment.learning.models.layers.beam_search import beam_search
 from truemoment.learning.models.layers.segment_anchors import ANCHORS, ends_of
 from truemoment.learning.models.layers.segment_context import soft_masks
-from truemoment.learning.models.wssl import pad_rows, real_rows
+from truemoment.learning.models.padded_rows import pad_rows, real_rows
 
 
 def test_the_anchors():

@@ -6,8 +6,9 @@
     {"query_id": "YSKX3#0", "video_id": "YSKX3", "moments": [[2.5, 7.0, 0.91], [0.0, 4.0, 0.4]]}
 
 `sentence` is optional and checked. Moments are [start_s, end_s, score] or [start_s, end_s]; an empty list is an
-abstention, unless a `status` states that an answer in words could not be read. The first line may have `made_by`, an
-object that describes how the file was made.
+abstention, unless a `status` states that an answer in words could not be read. `saliency` has a rating for each clip of
+the video; all lines have it, or none. The first line may have `made_by`, an object that describes how the file was
+made.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from truemoment.base.errors import InputError
 from truemoment.base.records import Status
 from truemoment.data.formats.base import Format, MomentColumns, PredictionRows, checked_statuses, flatten
 from truemoment.data.formats.head import Head
-from truemoment.data.formats.rows import as_id, require_query, write_lines, written_rows
+from truemoment.data.formats.rows import as_id, rating_columns, require_query, write_lines, written_rows
 
 VERSION = 1
 LINES_AT_A_TIME = 1000
@@ -51,6 +52,7 @@ class ScoredNativeLine(msgspec.Struct):
     video_id: str | None = None
     sentence: str | None = None
     status: Status | None = None
+    saliency: list[float] | None = None
 
 
 class NativeLine(msgspec.Struct):
@@ -61,6 +63,7 @@ class NativeLine(msgspec.Struct):
     video_id: str | None = None
     sentence: str | None = None
     status: Status | None = None
+    saliency: list[float] | None = None
 
 
 def _recognise(head: Head) -> str | None:
@@ -104,6 +107,7 @@ def _read(path: AnyPath, progress: bool) -> PredictionRows:
         *moments,
         status=checked_statuses([entry.status for entry in entries], moments[0], path, numbers),
         header=header,
+        **(rating_columns([entry.saliency for entry in entries], path, numbers, "saliency") if entries else {}),
     )
 
 
@@ -140,6 +144,7 @@ def _write(path: AnyPath, rows: PredictionRows) -> None:
             "sentence": row.sentence,
             "moments": row.moments,
             "status": row.status,
+            "saliency": row.saliency,
         }
         for row in written_rows(rows)
     )
@@ -152,6 +157,6 @@ FORMAT = Format(
     _recognise,
     _read,
     _write,
-    loses=frozenset({"ratings"}),
+    loses=frozenset(),
     needs=frozenset({"query_id", "moments"}),
 )

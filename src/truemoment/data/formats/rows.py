@@ -134,28 +134,43 @@ def as_columns(
     sentence = [row.sentence for row in rows]
     text = [row.text for row in rows if row.text is not msgspec.UNSET]
     more |= {"number": [row.number for row in rows]} if any(row.number is not None for row in rows) else {}
-    if _all_have([row.text is not msgspec.UNSET for row in rows], rows, path, text_field):
+    where = [row.within for row in rows]
+    if _all_have([row.text is not msgspec.UNSET for row in rows], path, line, text_field, where):
         return AnswerRows(path, line, query_id, video_id, sentence, text, text_field, **more)
     moments = flatten(path, line, [row.moments for row in rows], field=field)
-    if _all_have([row.saliency is not None for row in rows], rows, path, "pred_saliency_scores"):
-        ratings = [row.saliency or () for row in rows]
-        more |= {"saliency_offsets": offsets_of(ratings), "saliency": np.array([*chain(*ratings)], dtype=np.float64)}
+    more |= rating_columns([row.saliency for row in rows], path, line, "pred_saliency_scores", where)
     status = checked_statuses([row.status for row in rows], moments[0], path, line)
     more = {"status": status, "moments_field": field} | more
     return PredictionRows(path, line, query_id, video_id, sentence, *moments, **more)
 
 
-def _all_have(has: Sequence[bool], rows: Sequence[FileRow], path: AnyPath, field: str) -> bool:
+def _all_have(
+    has: Sequence[bool], path: AnyPath, line: Sequence[int] | None, field: str, within: Sequence[str] | None = None
+) -> bool:
     """Whether all rows of a file have a field; a file in which only some have it is refused."""
     if any(has) and not all(has):
-        without = rows[has.index(False)]
+        without = has.index(False)
         raise InputError(
             f"is missing, and {sum(has):,} other entries have it; expected all or none",
             path=path,
-            line=without.line,
-            field=f"{without.within}{field}",
+            line=None if line is None else line[without],
+            field=f"{within[without] if within else ''}{field}",
         )
     return all(has)
+
+
+def rating_columns(
+    ratings: Sequence[Sequence[float] | None],
+    path: AnyPath,
+    line: Sequence[int] | None,
+    field: str,
+    within: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Return the columns of clip ratings by name, none where no row has some."""
+    if not _all_have([rating is not None for rating in ratings], path, line, field, within):
+        return {}
+    lists = [rating or () for rating in ratings]
+    return {"saliency_offsets": offsets_of(lists), "saliency": np.array([*chain(*lists)], dtype=np.float64)}
 
 
 def merged_by_label(entries: Iterable[tuple[str, str, Sequence[float]]]) -> list[FileRow]:

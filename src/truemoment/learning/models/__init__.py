@@ -1,19 +1,22 @@
 """Models: networks that score candidate moments or rank clips, one file a family.
 
-=========  ===================================================================================================
-tan2d      2D-TAN (Zhang et al. 2020): a map of candidate moments, convolved
-blind-tan  Blind-TAN (Otani et al. 2020): the same without the video; a floor that learns
-tcn-dcm    TCN-DCM (Yang et al. 2021): content and location apart, the location adjusted for
-mdd        MDD (Lan et al. 2023): phrases, position reconstruction, several confounders
-ablr       ABLR (Yuan et al. 2019): attention between video and words, and a regression of both ends
-ctrl       CTRL (Gao et al. 2017): sliding windows scored against the sentence, with a regression of both ends
-acrn       ACRN (Liu et al. 2018): CTRL with an attention over a window and its contexts, and a tensor fusion
-drn        DRN (Zeng et al. 2020): each location of a pyramid over time regresses both ends; three stages
-scdm       SCDM (Yuan et al. 2019): anchors on a temporal pyramid whose rows the words modulate
-vlg-net    VLG-Net (Soldan et al. 2021): clips and words as two graphs that are matched
-tsp-prl    TSP-PRL (Wu et al. 2020): an agent moves a window, by a tree of policies that learns from rewards
-wssl       WSSL (Duan et al. 2018): a localizer and a caption generator, trained without times
-=========  ===================================================================================================
+===========  =======================================================================================================
+tan2d        2D-TAN (Zhang et al. 2020): a map of candidate moments, convolved
+blind-tan    Blind-TAN (Otani et al. 2020): the same without the video; a floor that learns
+tcn-dcm      TCN-DCM (Yang et al. 2021): content and location apart, the location adjusted for
+mdd          MDD (Lan et al. 2023): phrases, position reconstruction, several confounders
+ablr         ABLR (Yuan et al. 2019): attention between video and words, and a regression of both ends
+ctrl         CTRL (Gao et al. 2017): sliding windows scored against the sentence, with a regression of both ends
+acrn         ACRN (Liu et al. 2018): CTRL with an attention over a window and its contexts, and a tensor fusion
+drn          DRN (Zeng et al. 2020): each location of a pyramid over time regresses both ends; three stages
+scdm         SCDM (Yuan et al. 2019): anchors on a temporal pyramid whose rows the words modulate
+vlg-net      VLG-Net (Soldan et al. 2021): clips and words as two graphs that are matched
+tsp-prl      TSP-PRL (Wu et al. 2020): an agent moves a window, by a tree of policies that learns from rewards
+wssl         WSSL (Duan et al. 2018): a localizer and a caption generator, trained without times
+moment-detr  Moment-DETR (Lei et al. 2021): a transformer whose slots become moments; rates every clip
+qd-detr      QD-DETR (Moon et al. 2023): words go into the clips first, and moments are refined; rates every clip
+flash-vtg    FlashVTG (Cao et al. 2025): each point of a pyramid over the clips regresses a moment; rates every clip
+===========  =======================================================================================================
 
 Two rank clips by text instead (:mod:`truemoment.learning.models.retrieval_model`): ``mean-pool``, the mean direction of
 the frames, and ``frame-sequence``, a transformer over them (CLIP4Clip, Luo et al. 2021).
@@ -82,6 +85,9 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "vlg-net": ("VLG-Net", "vlg_net", "VlgNet"),
         "tsp-prl": ("TSP-PRL", "tsp_prl", "TspPrl"),
         "wssl": ("WSSL", "wssl", "Wssl"),
+        "moment-detr": ("Moment-DETR", "moment_detr", "MomentDetr"),
+        "qd-detr": ("QD-DETR", "qd_detr", "QdDetr"),
+        "flash-vtg": ("FlashVTG", "flash_vtg", "FlashVtg"),
         "mean-pool": ("mean pooling", "mean_pool", "MeanPool"),
         "frame-sequence": ("sequential head", "frame_sequence", "FrameSequence"),
     }

@@ -34,6 +34,8 @@ Need = Literal[
     "other video",
     "cell ious",
     "moment",
+    "moments",
+    "ratings",
     "duration",
     "windows",
     "word numbers",
@@ -43,7 +45,7 @@ Need = Literal[
 ]
 """An input of a model beside the word vectors, see :class:`PairTensors`; a model gets only what it names."""
 
-TIMES: frozenset[Need] = frozenset({"cell ious", "moment"})
+TIMES: frozenset[Need] = frozenset({"cell ious", "moment", "moments", "ratings"})
 """Inputs that are made from the times of references: a model without them learns from pairs of sentence and video."""
 
 
@@ -91,6 +93,10 @@ class PairTensors:
         As `video`, of another video, which does not show the moment; in training only.
     moment : (B, 2) float32
         Start and end of the reference moment as shares of the video, NaN where it is not shown; None if unknown.
+    moments : (B, M, 2) float32
+        As `moment`, of all references of a query, at most :attr:`GroundingModel.most_moments`; NaN after the last.
+    ratings : (B, T) float32
+        Sum of the annotators' ratings of each row of `video`; NaN for a row, or a query, that nobody rated.
     duration_s : (B,) float64
         Duration of each video.
     windows_s : (B, C, 2) float64
@@ -108,6 +114,8 @@ class PairTensors:
     iou: Tensor | None = None
     other_video: Tensor | None = None
     moment: Tensor | None = None
+    moments: Tensor | None = None
+    ratings: Tensor | None = None
     duration_s: Tensor | None = None
     windows_s: Tensor | None = None
     heads: Tensor | None = None
@@ -141,6 +149,8 @@ class Batch(PairTensors):
             "video",
             "iou",
             "moment",
+            "moments",
+            "ratings",
             "duration_s",
             "windows_s",
             "heads",
@@ -175,12 +185,14 @@ class ModelOutput:
 class MomentTensors(NamedTuple):
     """Moments of B queries: start and end as shares of the video, (C,) for all queries or (B, C), and scores (B, C).
 
-    Moments are not yet clipped to the video or ranked. A score of -inf marks a candidate that a query does not have.
+    Moments are not yet clipped to the video or ranked. A score of -inf marks a candidate that a query does not have. A
+    model that also rates the rows of the video has ratings (B, T), with NaN after the last row.
     """
 
     start: Tensor
     end: Tensor
     score: Tensor
+    rating: Tensor | None = None
 
 
 # What a model keeps of S sentences: tensors (S, ...).
@@ -280,6 +292,9 @@ class GroundingModel(TrainableModel):
 
     n_candidates: int
     """Largest number of moments of an answer."""
+
+    most_moments: int = 1
+    """Largest number of references of a query in a step, for a model that needs "moments"; of more, some are drawn."""
 
     @abc.abstractmethod
     def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:

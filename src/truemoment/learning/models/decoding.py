@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,16 +25,19 @@ class ScoredMoments:
         Shares of the video; of one row where all queries have the same candidates.
     score : (Q, C) float32
         Higher is better; -inf where a query has no such candidate.
+    rating : (Q, T) float32 or None
+        Ratings of the clips of each video, NaN after the last; None for a model that rates none.
     """
 
     start: Floats
     end: Floats
     score: npt.NDArray[np.float32]
+    rating: npt.NDArray[np.float32] | None = None
 
     def clipped(self) -> ScoredMoments:
         """Return the moments clipped to their videos; one that ends before its start is empty."""
         start = np.clip(self.start, 0.0, 1.0)
-        return ScoredMoments(start, np.maximum(np.clip(self.end, 0.0, 1.0), start), self.score)
+        return dataclasses.replace(self, start=start, end=np.maximum(np.clip(self.end, 0.0, 1.0), start))
 
     def ends_of(self, rows: slice) -> tuple[Floats, Floats]:
         """Return start and end of the queries `rows`, (1, C) or (rows, C)."""
@@ -113,6 +117,11 @@ def as_predictions(
     column = columns[owner, rank]
     at = column if clipped.start.ndim == 1 else (owner, column)
     lengths = (columns >= 0).sum(axis=1)
+    ratings: dict[str, Any] = {}
+    if clipped.rating is not None:
+        rated = ~np.isnan(clipped.rating)
+        ratings["saliency_offsets"] = np.concatenate([[0], np.cumsum(rated.sum(axis=1))])
+        ratings["saliency"] = clipped.rating[rated].astype(np.float64)
     return Predictions(
         query_id=query_id,
         offsets=np.concatenate([[0], np.cumsum(lengths)]),
@@ -120,6 +129,7 @@ def as_predictions(
         end_s=clipped.end[at] * duration_s[owner],
         score=clipped.score[owner, column].astype(np.float64),
         name=name,
+        **ratings,
     )
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -42,8 +41,8 @@ from truemoment.learning.models.layers.caption_generator import CaptionGenerator
 from truemoment.learning.models.layers.segment_anchors import ANCHORS, ends_of, refined
 from truemoment.learning.models.layers.sentence_localizer import SentenceLocalizer
 from truemoment.learning.models.layers.word_similarity import meteor_scores, stem_numbers
+from truemoment.learning.models.padded_rows import pad_rows, real_rows
 from truemoment.media.features.base import Frames
-from truemoment.media.features.resampling import resample
 
 END, UNKNOWN = 0, 1
 """Tokens of the end of a sentence, where the vocabulary has no word, and of unknown words."""
@@ -282,24 +281,3 @@ def _of_best(segments: Tensor, logits: Tensor) -> Tensor:
     """Return the segment (B, 2) of the anchor with the highest logit, of (B, A, 2) and (B, A)."""
     best = logits.argmax(dim=1)
     return segments[torch.arange(len(best), device=best.device), best]
-
-
-def pad_rows(rows: Frames, n_rows: int) -> Frames:
-    """Return rows (n, D) as (T, D) with NaN after the last row; more than T rows are resampled to T.
-
-    Examples
-    --------
-    >>> pad_rows(np.array([[1.0], [2.0]]), 3).ravel()
-    array([ 1.,  2., nan], dtype=float32)
-    """
-    if len(rows) > n_rows:
-        return resample(rows, n_rows)
-    padded = np.full((n_rows, rows.shape[1]), np.nan, dtype=np.float32)
-    padded[: len(rows)] = rows
-    return padded
-
-
-def real_rows(video: Tensor) -> tuple[Tensor, Tensor]:
-    """Return videos (B, T, D) with 0 in place of NaN, and the number of real rows of each, (B,)."""
-    n_rows = (~torch.isnan(video[..., 0])).sum(dim=1)
-    return torch.nan_to_num(video), n_rows

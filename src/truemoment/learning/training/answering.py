@@ -55,10 +55,10 @@ def pairs_to_answer(
 
 
 def score(network: Network, pairs: Pairs, size: int) -> ScoredMoments:
-    """Return the candidate moments of all pairs and their scores, computed in batches of `size`."""
+    """Return the candidate moments of all pairs and what a network scores, computed in batches of `size`."""
     network.eval()
     device = next(network.parameters()).device
-    starts, ends, scores = [], [], []
+    starts, ends, scores, ratings = [], [], [], []
     with torch.inference_mode():
         for low in range(0, len(pairs), size):
             examples = pairs.__getitems__(range(low, min(low + size, len(pairs))))
@@ -66,17 +66,20 @@ def score(network: Network, pairs: Pairs, size: int) -> ScoredMoments:
             starts.append(moments.start.double().cpu().numpy())
             ends.append(moments.end.double().cpu().numpy())
             scores.append(moments.score.float().cpu().numpy())
+            if moments.rating is not None:
+                ratings.append(moments.rating.float().cpu().numpy())
     widest = max(batch.shape[1] for batch in scores)
     joined = np.concatenate([_padded(batch, widest, -np.inf) for batch in scores])
     if np.isnan(joined).any() or np.isposinf(joined).any():
         raise TrueMomentError("scores of the network are not finite: lower train.learning_rate, or change train.clip")
+    rating = np.concatenate(ratings) if ratings else None
     if starts[0].ndim == 1:
-        return ScoredMoments(starts[0], ends[0], joined)
+        return ScoredMoments(starts[0], ends[0], joined, rating)
     start, end = (np.concatenate([_padded(batch, widest, 0.0) for batch in ends_of]) for ends_of in (starts, ends))
     present = np.isfinite(joined)
     if not (np.isfinite(start[present]).all() and np.isfinite(end[present]).all()):
         raise TrueMomentError("moments of the network are not finite: lower train.learning_rate, or change train.clip")
-    return ScoredMoments(np.where(present, start, 0.0), np.where(present, end, 0.0), joined)
+    return ScoredMoments(np.where(present, start, 0.0), np.where(present, end, 0.0), joined, rating)
 
 
 def _padded(column: np.ndarray, width: int, value: float) -> np.ndarray:

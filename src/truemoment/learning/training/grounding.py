@@ -165,11 +165,13 @@ class GroundingTask(Task):
         return np.isin(split.queries.video_id.astype(str), check(store, split).require(skip_missing=skip_missing))
 
     def learnable(self, split: Annotations, needs: frozenset[Need]) -> Bools:
-        """Return which queries have a usable first reference.
+        """Return which queries have a usable first reference, or any, for a model that needs all "moments".
 
         Where a model does not need times, those of videos with a duration: no time of a reference is read.
         """
         first = split.offsets[:-1]
+        if "moments" in needs:
+            return np.logical_or.reduceat(usable(split), first)
         return np.asarray(usable(split)[first] if needs & TIMES else split.duration_s[first] > 0)
 
     def check_run(self, run: Run) -> None:

@@ -13,6 +13,7 @@ from truemoment.base.request import (
     In,
     InDataset,
     InRun,
+    NewFolder,
     Out,
     OutFolder,
     Request,
@@ -234,5 +235,32 @@ class PredictRequest(PredictionFile, Data):
         if "://" in str(self.run):
             raise UsageError(
                 f"run: got the address {self.run}, expected the folder of a run; 'truemoment predict endpoint' "
-                "predicts with served models"
+                "(predict_endpoint in Python) predicts with served models"
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointRequest(Request):
+    """A published checkpoint, and what is made of it."""
+
+    file: In[Path] = argument(metavar="FILE")
+    model: str = option("Model of the checkpoint: moment-detr or qd-detr.", metavar="NAME", required=True)
+    out: NewFolder[Path | None] = option("Folder of the run, new or empty.", name="-o --out", metavar="RUN")
+    safetensors: Out[Path | None] = option(
+        "Write the tensors alone, under the names of TrueMoment.", metavar="FILE.safetensors"
+    )
+    features: In[str | None] = option("Features that the run reads where no others are given.", metavar="SOURCE")
+    queries: In[AnyFile | None] = option(
+        "Rows of the words of each query that the run reads where no others are given.", metavar="DIR"
+    )
+    set: tuple[str, ...] = option(
+        "Change the recipe of the run, e.g. text.vectors=hidden:FOLDER.", (), metavar="KEY=VALUE"
+    )
+    quiet: bool = option("Report only problems.", False)
+
+    def check(self) -> None:
+        """Refuse a request for nothing, and tensors in a file of another kind."""
+        if (self.out is None) == (self.safetensors is None):
+            raise UsageError("what is written? give -o RUN or --safetensors FILE, one of them")
+        if self.safetensors is not None and self.safetensors.suffix != ".safetensors":
+            raise UsageError(f"--safetensors: got {self.safetensors}, expected a name that ends in .safetensors")

@@ -105,6 +105,8 @@ class TrainedNetwork:
                 raise UsageError(f"{recipe.model} sees no video, expected no --features")
         elif store is None:
             source = record.features if features is None else features
+            if not source:
+                raise UsageError(f"{folder}: was made of published weights and names no features: give --features")
             dataset = record.made_of or record.train.dataset
             store = task.open_features(source, recipe, dataset, data_dir, seed=record.seed, fps=fps or record.fps)
         texts = texts or task.open_texts(sentences or record.sentences)

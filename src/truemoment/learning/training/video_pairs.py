@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from truemoment.base.errors import InputError
 from truemoment.base.records import Annotations, Strings
-from truemoment.baselines.targets import cell_ious, moment_shares
+from truemoment.baselines.targets import cell_ious, clip_ratings, moment_shares, moments_of_queries, usable
 from truemoment.learning.models.base import MapModel, TrainableModel
 from truemoment.learning.models.decoding import on_grid
 from truemoment.learning.models.window_model import WindowModel
 from truemoment.learning.training.answering import pairs_to_answer, score
 from truemoment.learning.training.examples import (
+    ClipTable,
+    FloatTable,
     LongVideoTable,
     Pairs,
     SentenceTable,
@@ -33,8 +37,11 @@ from truemoment.learning.training.window_pairs import windows_to_learn
 from truemoment.learning.training.windows import AllCandidates, in_windows
 from truemoment.searching.windows import WindowDraws
 
-STREAM_OF_WINDOWS = 1
-"""Separates the draws of windows from those of an epoch's order."""
+STREAM_OF_WINDOWS, STREAM_OF_MOMENTS = 1, 2
+"""Separate the draws of windows and of moments from those of an epoch's order."""
+
+MOST_MISSING_CLIPS = 2
+"""Rows by which features may differ from the rated clips of a video, whose length is rounded differently."""
 
 
 def first_references(split: Annotations) -> Annotations:
@@ -42,14 +49,62 @@ def first_references(split: Annotations) -> Annotations:
     return split.select_rows(split.offsets[:-1])
 
 
-def make_targets(first: Annotations, model: TrainableModel) -> dict[str, npt.NDArray[Any]]:
-    """Return what a model learns from references, a row a query, by name; nothing that it does not need."""
+def make_targets(split: Annotations, model: TrainableModel, n_rows: int) -> dict[str, npt.NDArray[Any]]:
+    """Return what a model learns from references, a row a query, by name; nothing that it does not need.
+
+    Parameters
+    ----------
+    split
+        The queries with all their references.
+    model
+        The model.
+    n_rows
+        Rows of a video, for a model that needs ratings.
+    """
+    first = first_references(split)
     columns: dict[str, npt.NDArray[Any]] = {}
     if "cell ious" in model.needs and isinstance(model, MapModel):
         columns["iou"] = cell_ious(first, model.proposals)
     if "moment" in model.needs:
         columns["moment"] = moment_shares(first)
+    if "moments" in model.needs:
+        columns["moments"] = moments_of_queries(split)
+    if "ratings" in model.needs:
+        columns["ratings"] = clip_ratings(split, n_rows)
     return columns
+
+
+def drawn_moments(moments: FloatTable, most: int, rng: np.random.Generator) -> FloatTable:
+    """Return at most `most` of the moments (Q, M, 2) of each query, drawn evenly, in their order.
+
+    Examples
+    --------
+    >>> moments = np.array([[[0.0, 0.1], [0.2, 0.3], [0.4, 0.5]], [[0.6, 0.7], [np.nan] * 2, [np.nan] * 2]])
+    >>> drawn_moments(moments, 2, np.random.default_rng(0))[..., 0]
+    array([[0. , 0.4],
+           [0.6, nan]])
+    """
+    order = np.where(np.isnan(moments[..., 0]), 1.0, rng.random(moments.shape[:2]))
+    chosen = np.sort(np.argsort(order, axis=1, kind="stable")[:, :most], axis=1)
+    return np.take_along_axis(moments, chosen[..., None], axis=1)
+
+
+def refuse_other_clips(split: Annotations, pairs: Pairs) -> None:
+    """Refuse videos whose rows are not the clips that people rated, one for one but for the last two."""
+    saliency, table = split.saliency, pairs.table
+    if saliency is None or not isinstance(table, ClipTable):
+        return
+    n_rows = (~np.isnan(table.rows[..., 0])).sum(axis=1)[pairs.video]
+    expected = np.ceil(split.queries.duration_s / saliency.clip_length_s)
+    other = np.abs(n_rows - expected) > MOST_MISSING_CLIPS
+    if other.any():
+        row = int(np.argmax(other))
+        raise InputError(
+            f"video {split.queries.video_id[row]!r}: got {n_rows[row]} rows for {split.queries.duration_s[row]:g} s, "
+            f"expected {expected[row]:.0f}, one for each rated clip of {saliency.clip_length_s:g} s: give features of "
+            "this clock, with --fps if the file states none, and rows as long as the longest video",
+            field="features",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +123,8 @@ class WholeVideos:
         Measures answers to the validation split.
     log
         Figures of the pairs for the log of an epoch.
+    most_moments
+        Largest number of references of a query in an epoch.
     """
 
     run: Run
@@ -77,10 +134,11 @@ class WholeVideos:
     val_pairs: Pairs
     watch: Validation
     log: dict[str, float]
+    most_moments: int = 1
 
     @classmethod
     def prepare(cls, run: Run, network: Network, track: Track) -> WholeVideos:
-        """Prepare the pairs of the training queries, each with its first reference."""
+        """Prepare the pairs of the training queries, each with its references."""
         recipe, model, store, first = run.recipe, network.model, run.store, first_references(run.train)
 
         def shown(items: Any) -> Any:  # noqa: ANN401 - as Track has it
@@ -95,8 +153,11 @@ class WholeVideos:
             windows.weights = None if run.weights is None else run.weights[of_query]
             return cls(run, first.query_id[of_query], first.video_id[of_query], windows, val_pairs, watch, log)
         pairs = make_pairs(first.queries, store, run.vocabulary, recipe, model, track=shown)
-        pairs.columns, pairs.weights = {**pairs.columns, **make_targets(first, model)}, run.weights
-        return cls(run, first.query_id, first.video_id, pairs, val_pairs, watch, {})
+        pairs.columns, pairs.weights = {**pairs.columns, **make_targets(run.train, model, recipe.rows)}, run.weights
+        if "ratings" in model.needs:
+            refuse_other_clips(run.train, pairs)
+        most = network.grounding_model.most_moments
+        return cls(run, first.query_id, first.video_id, pairs, val_pairs, watch, {}, most)
 
     @property
     def measure(self) -> str:
@@ -104,9 +165,16 @@ class WholeVideos:
         return self.watch.measure
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
-        """Return the same pairs in every epoch."""
-        del number
-        return self.pairs, self.log
+        """Return the same pairs in every epoch, with other moments of a query that has more than a model takes."""
+        moments = self.pairs.columns.get("moments")
+        if moments is None or moments.shape[1] <= self.most_moments:
+            return self.pairs, self.log
+        drawn = drawn_moments(
+            moments, self.most_moments, np.random.default_rng([self.run.seed, number, STREAM_OF_MOMENTS])
+        )
+        pairs = copy.copy(self.pairs)
+        pairs.columns = {**self.pairs.columns, "moments": drawn}
+        return pairs, self.log
 
     def validate(self, network: Network) -> dict[str, float]:
         """Return the figures of a network on the validation split."""
@@ -154,8 +222,9 @@ class VideoWindows:
 
     @classmethod
     def prepare(cls, run: Run, network: Network, track: Track) -> VideoWindows:
-        """Prepare the draws of windows for the training queries, each with its first reference."""
-        recipe, first, windowing = run.recipe, first_references(run.train), run.recipe.windows or Windowing()
+        """Prepare the draws of windows for the training queries, each with its first usable reference."""
+        recipe, windowing = run.recipe, run.recipe.windows or Windowing()
+        first = first_references(run.train.select_rows(usable(run.train)))
         draws = WindowDraws.of(
             first,
             run.store,
@@ -189,7 +258,7 @@ class VideoWindows:
             begins = np.array([self.table.begins[video.video_id] for video in self.draws.videos], dtype=np.int64)
             see = functools.partial(model.see, n_rows=recipe.rows)
             table = WindowTable(self.table.rows, begins + draw.first, begins + draw.end, duration_s, see)
-        columns = make_targets(self.draws.on_windows(draw), model)
+        columns = make_targets(self.draws.on_windows(draw), model, recipe.rows)
         if "duration" in model.needs:
             columns["duration_s"] = duration_s
         log = {

@@ -33,7 +33,7 @@ from truemoment.learning.training.vocabulary import TokenVocabulary
 from truemoment.media.features.base import FeatureStore
 from truemoment.searching.first_look import WindowRanking
 from truemoment.searching.windowed import WindowedGrounder, WindowScores
-from truemoment.searching.windows import Window, WindowedFeatures, Windows
+from truemoment.searching.windows import Window, WindowedFeatures, Windows, of_whole_videos
 
 WINDOWS_AT_ONCE = 64
 """Windows that are encoded together."""
@@ -199,7 +199,8 @@ class AllCandidates:
     def _pairs(self, queries: Queries) -> Pairs:
         """Return the pairs; a sentence is read once for all windows."""
         _, first = np.unique(numbers_of(queries.sentence), return_index=True)
-        read = read_sentences(queries.select(first), self.vocabulary, self.recipe, self.network.model.needs)
+        whole = of_whole_videos(queries.select(first))  # rows of words have the ids of the queries
+        read = read_sentences(whole, self.vocabulary, self.recipe, self.network.model.needs)
         duration_s = queries.video_duration_s
         table = None
         if self.features is not None:

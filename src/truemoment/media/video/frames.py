@@ -171,8 +171,9 @@ def stream_frames(
     end_s: float | None = None,
     shortest_side: int | None = None,
     outline: Outline | None = None,
+    offset_s: float = 0.0,
 ) -> Iterator[tuple[float, Pixels]]:
-    """Yield the frames shown at k / fps as (time in seconds, pixels (H, W, 3)), while they are decoded.
+    """Yield the frames shown at offset + k / fps as (time in seconds, pixels (H, W, 3)), while they are decoded.
 
     Pixels are upright and square. Successive frames may be the same array: do not change it.
 
@@ -184,6 +185,8 @@ def stream_frames(
         The part: times from `start_s` and before `end_s`, or before the end of the video.
     shortest_side
         Pixels; larger pictures are reduced while decoding. None keeps the size.
+    offset_s
+        Time of the first frame.
     """
     if not 0 < fps <= MOST_FPS:
         raise UsageError(f"got {fps:g} frames a second, expected above 0 and up to {MOST_FPS}")
@@ -192,8 +195,9 @@ def stream_frames(
     if not 0 <= start_s < math.inf or (end_s is not None and not start_s <= end_s):
         raise UsageError(f"got the part from {start_s} to {end_s} s, expected 0 <= start <= end")
     outline = outline or outline_of(path)
-    end = outline.n_frames(fps) if end_s is None else min(outline.n_frames(fps), _first_at(end_s, fps))
-    times_s = (k / fps for k in range(_first_at(start_s, fps), end))
+    end = outline.n_frames(fps, offset_s)
+    end = end if end_s is None else min(end, _first_at(end_s - offset_s, fps))
+    times_s = (offset_s + k / fps for k in range(_first_at(start_s - offset_s, fps), end))
     last: VideoFrame | None = None
     pixels: Pixels | None = None
     for time_s, frame in shown_at(path, outline, times_s):
@@ -239,9 +243,9 @@ class Outline:
     fault: str = ""
     stills_s: Sequence[tuple[float, float]] = ()
 
-    def n_frames(self, fps: float) -> int:
+    def n_frames(self, fps: float, offset_s: float = 0.0) -> int:
         """Return how many frames :func:`stream_frames` yields, at least 1."""
-        return max(1, _first_at(self.duration_s, fps))
+        return max(1, _first_at(self.duration_s - offset_s, fps))
 
     def is_still(self, start_s: float, end_s: float) -> bool:
         """Whether the frame shown at a time is known to be still shown at a later one."""

@@ -33,11 +33,14 @@ def _axis_codes(n_clips: int, hidden: int) -> Tensor:
 
 
 def waves(at: Tensor, size: int) -> Tensor:
-    """Return sines (even numbers) and cosines (odd numbers) of places (P,) at `size` / 2 rates, (P, size) float64."""
-    number = torch.arange(size)
-    rate = TEMPERATURE ** (-2.0 * (number // 2).double() / size)
-    angle = at.double()[:, None] * rate
-    return torch.where(number % 2 == 0, angle.sin(), angle.cos())
+    """Return sines (even numbers) and cosines (odd numbers) of places (...) at `size` / 2 rates, (..., size).
+
+    Whole numbers are read as float64.
+    """
+    at = at if at.is_floating_point() else at.double()
+    rate = TEMPERATURE ** (-2.0 * torch.arange((size + 1) // 2, dtype=at.dtype, device=at.device) / size)
+    angle = at[..., None] * rate
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)[..., :size]
 
 
 def index_codes(proposals: SparseMap, hidden: int) -> Tensor:

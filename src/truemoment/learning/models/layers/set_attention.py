@@ -1,0 +1,166 @@
+r"""Parts of transformers over clips and words: input maps, places of clips, and layers of an encoder.
+
+A layer of the encoder is
+
+.. math::
+    x \leftarrow \text{LN}(x + \text{attention}(x + p, x + p, x)), \qquad
+    x \leftarrow \text{LN}(x + W_2 \, \sigma(W_1 x)),
+
+with places p, and ReLU, or PReLU with a learned slope, as :math:`\sigma`. (Carion et al. 2020, DETR, in the forms of
+the authors' code of Moment-DETR, Lei et al. 2021, and QD-DETR, Moon et al. 2023.)
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from truemoment.learning.models.layers.positions import waves
+
+SMALLEST_COUNT = 1e-6
+"""Added to the number of rows by which places are divided, as in the authors' code."""
+
+
+class _InputLayer(nn.Module):
+    """Layer norm, dropout, and a linear map."""
+
+    def __init__(self, n_in: int, n_out: int, dropout: float) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(n_in)
+        self.dropout = nn.Dropout(dropout)
+        self.linear = nn.Linear(n_in, n_out)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        mapped: Tensor = self.linear(self.dropout(self.norm(rows)))
+        return mapped
+
+
+class InputMap(nn.ModuleList):
+    """Map rows of D features to H numbers by two layers, with ReLU between."""
+
+    def __init__(self, n_dimensions: int, hidden: int, dropout: float) -> None:
+        super().__init__([_InputLayer(n_dimensions, hidden, dropout), _InputLayer(hidden, hidden, dropout)])
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return (B, T, H) of rows (B, T, D)."""
+        first, second = self
+        mapped: Tensor = second(first(rows).relu())
+        return mapped
+
+
+class Perceptron(nn.ModuleList):
+    """Linear layers of these widths, with ReLU between."""
+
+    def __init__(self, *widths: int) -> None:
+        super().__init__(nn.Linear(n_in, n_out) for n_in, n_out in itertools.pairwise(widths))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return rows (..., last width) of rows (..., first width)."""
+        *inner, last = self
+        for layer in inner:
+            rows = layer(rows).relu()
+        mapped: Tensor = last(rows)
+        return mapped
+
+
+def clip_places(n_rows: Tensor, length: int, hidden: int, kind: torch.dtype) -> Tensor:
+    """Return the places (B, T, H) of the first T rows of videos with `n_rows` (B,): waves over the whole video.
+
+    Rows after the last have its place.
+    """
+    count = torch.arange(1, length + 1, device=n_rows.device).to(kind).expand(len(n_rows), -1)
+    last = n_rows[:, None].to(kind)
+    return waves(torch.minimum(count, last) / (last + SMALLEST_COUNT) * (2 * math.pi), hidden)
+
+
+class FeedForward(nn.Module):
+    """What the layers have in common: two linear maps with ReLU or, with a slope to start from, PReLU between.
+
+    Parameters
+    ----------
+    hidden, feedforward
+        Numbers of a row, and between the two maps.
+    dropout
+        Dropout rate, also of what a layer adds to its rows (`residual`).
+    slope
+        Where the learned slope starts; None for ReLU.
+    """
+
+    def __init__(self, hidden: int, feedforward: int, dropout: float, slope: float | None) -> None:
+        super().__init__()
+        self.widen = nn.Linear(hidden, feedforward)
+        self.narrow = nn.Linear(feedforward, hidden)
+        self.norm_feedforward = nn.LayerNorm(hidden)
+        self.slope = None if slope is None else nn.Parameter(torch.full((1,), slope))
+        self.dropout = nn.Dropout(dropout)
+        self.residual: nn.Module = nn.Dropout(dropout)
+
+    def feed_forward(self, rows: Tensor) -> Tensor:
+        """Return what the maps make of rows (B, T, H), with dropout."""
+        wide = self.widen(rows)
+        active = wide.relu() if self.slope is None else functional.prelu(wide, self.slope)
+        mapped: Tensor = self.residual(self.narrow(self.dropout(active)))
+        return mapped
+
+
+class AttentionLayer(FeedForward):
+    """An attention before the two maps; parameters as for :class:`FeedForward`."""
+
+    def __init__(self, hidden: int, heads: int, feedforward: int, dropout: float, slope: float | None = None) -> None:
+        super().__init__(hidden, feedforward, dropout, slope)
+        self.attention = nn.MultiheadAttention(hidden, heads, dropout=dropout, batch_first=True)
+        self.norm_attention = nn.LayerNorm(hidden)
+
+
+class EncoderLayer(AttentionLayer):
+    """A layer in which rows attend to each other."""
+
+    def forward(self, rows: Tensor, place: Tensor, padding: Tensor) -> Tensor:
+        """Return rows (B, T, H) with places as large; `padding` (B, T) marks rows that do not count."""
+        placed = rows + place
+        attended, _ = self.attention(placed, placed, rows, key_padding_mask=padding, need_weights=False)
+        rows = self.norm_attention(rows + self.residual(attended))
+        encoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
+        return encoded
+
+
+class WordsIntoClips(AttentionLayer):
+    """A layer in which clips attend to words, which do not change; the sum goes past the first layer norm."""
+
+    def forward(self, clips: Tensor, place: Tensor, words: Tensor, unseen: Tensor) -> Tensor:
+        """Return clips (B, T, H) that attended to words (B, L, H), except to those that are `unseen`.
+
+        These are (B, L) for all clips, or (B x heads, T, L).
+        """
+        how = "key_padding_mask" if unseen.ndim == 2 else "attn_mask"
+        attended, _ = self.attention(clips + place, words, words, need_weights=False, **{how: unseen})
+        clips = clips + self.residual(attended)
+        encoded: Tensor = self.norm_feedforward(clips + self.feed_forward(self.norm_attention(clips)))
+        return encoded
+
+
+class DropPairs(nn.Module):
+    """Leave out what a layer adds to the rows of some pairs, in training; the others get more (stochastic depth)."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return rows (B, T, H)."""
+        if not self.training or not self.rate:
+            return rows
+        keeps = torch.rand(len(rows), 1, 1, device=rows.device) >= self.rate
+        return rows * keeps / (1 - self.rate)
+
+
+def start_matrices(*modules: nn.Module) -> None:
+    """Draw all matrices of modules by Xavier's uniform rule."""
+    for module in modules:
+        for parameter in module.parameters():
+            if parameter.ndim > 1:
+                nn.init.xavier_uniform_(parameter)

@@ -1,0 +1,225 @@
+r"""QD-DETR: clips that attend to the words first, moments that are refined layer by layer, and pairs that do not fit.
+
+Moon, Hyun, Park, Park and Heo: "Query-Dependent Video Representation for Moment Retrieval and Highlight Detection",
+CVPR 2023; details from the authors' code, https://github.com/wjun0830/QD-DETR. What differs from Moment-DETR:
+
+- the words go into the clips by an attention, and the encoder sees clips and a learned *global row*, no words;
+- a slot is an *anchor*, a centre and a width, which each layer of the decoder refines and reads the clips around;
+- the rating of a clip is its product with the global row;
+- each video is also encoded with the sentence of the next query of the batch, for which all its clips should rate low.
+
+The losses of the ratings are "margin", "rank" and "negative" (:mod:`~truemoment.learning.models.clip_ratings`).
+
+Differences from the code: those of Moment-DETR; words are hidden only where they are padding (`mask`), whereas in the
+code the answers to a query depend on its batch; and a query whose next query is of the same video has no negative pair
+(`negatives`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from truemoment.learning.models.base import Batch, Inputs, ModelOutput
+from truemoment.learning.models.clip_model import Encoded
+from truemoment.learning.models.clip_ratings import (
+    ClipLabels,
+    contrast_losses,
+    margin_loss,
+    negative_loss,
+    next_is_other_video,
+)
+from truemoment.learning.models.layers.positions import waves
+from truemoment.learning.models.layers.set_attention import (
+    EncoderLayer,
+    FeedForward,
+    Perceptron,
+    WordsIntoClips,
+    start_matrices,
+)
+from truemoment.learning.models.set_model import SetModel, SetSettings
+
+SLOPE = 0.25
+"""Where the slope of each PReLU starts."""
+
+SMALLEST_SHARE = 1e-3
+"""Shares below this, or as near to 1, have the logit of this."""
+
+
+class QdDetrSettings(SetSettings, frozen=True, forbid_unknown_fields=True):
+    """Settings beside those of :class:`~truemoment.learning.models.set_model.SetSettings`.
+
+    Parameters
+    ----------
+    mask
+        Words that clips do not see: "padding", or as in the "published" code, where a head may also hide words that are
+        padding of another query of the batch.
+    negatives
+        Whether the next query of a batch is a negative pair if it is of "other videos", or, as in the "published" code,
+        always.
+    """
+
+    mask: Literal["padding", "published"] = "padding"
+    negatives: Literal["other videos", "published"] = "other videos"
+
+
+class AnchorDecoderLayer(FeedForward):
+    """A layer in which slots attend to each other by their places, then to clips around their anchors.
+
+    Parameters
+    ----------
+    hidden, heads, feedforward, dropout
+        As for an encoder layer.
+    first
+        Whether it is the first layer, in which places also count where contents are compared.
+    """
+
+    def __init__(self, hidden: int, heads: int, feedforward: int, dropout: float, *, first: bool) -> None:
+        super().__init__(hidden, feedforward, dropout, SLOPE)
+        self.heads = heads
+        self.self_query, self.self_query_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.self_key, self.self_key_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.self_value, self.self_out = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.cross_query, self.cross_query_code = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.cross_key, self.cross_key_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.cross_value, self.cross_out = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.cross_query_place = nn.Linear(hidden, hidden) if first else None
+        self.norm_self, self.norm_cross = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
+
+    def forward(self, rows: Tensor, slot_place: Tensor, code: Tensor, encoded: Encoded) -> Tensor:
+        """Return the content of the slots, (B, N, H).
+
+        Parameters
+        ----------
+        rows, slot_place, code : (B, N, H)
+            What the slots became so far, and the place and code of their anchors.
+        encoded
+            Clips of the encoder with their places; its words are not read.
+        """
+        clips, counts = encoded.clips, ~encoded.clip_padding[:, None, None]
+        query = self.self_query(rows) + self.self_query_place(slot_place)
+        key = self.self_key(rows) + self.self_key_place(slot_place)
+        attended = self._attend(self._by_head(query), self._by_head(key), self.self_value(rows), None)
+        rows = self.norm_self(rows + self.residual(self.self_out(attended)))
+        query, key, key_place = self.cross_query(rows), self.cross_key(clips), self.cross_key_place(encoded.place)
+        if self.cross_query_place is not None:
+            query, key = query + self.cross_query_place(slot_place), key + key_place
+        query = torch.cat([self._by_head(query), self._by_head(self.cross_query_code(code))], dim=3)
+        key = torch.cat([self._by_head(key), self._by_head(key_place)], dim=3)
+        attended = self._attend(query, key, self.cross_value(clips), counts)
+        rows = self.norm_cross(rows + self.residual(self.cross_out(attended)))
+        decoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
+        return decoded
+
+    def _by_head(self, rows: Tensor) -> Tensor:
+        """Return (B, S, H) as (B, heads, S, H / heads)."""
+        return rows.unflatten(2, (self.heads, -1)).transpose(1, 2)
+
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, counts: Tensor | None) -> Tensor:
+        """Return the mean of values (B, S, H) that each query attends to, (B, N, H)."""
+        dropout = self.dropout.p if self.training else 0.0
+        attended = functional.scaled_dot_product_attention(query, key, self._by_head(value), counts, dropout)
+        return attended.transpose(1, 2).flatten(2)
+
+
+def logit(share: Tensor) -> Tensor:
+    """Return the logit of shares, those near 0 and 1 moved inside."""
+    share = share.clamp(0, 1)
+    return (share.clamp(min=SMALLEST_SHARE) / (1 - share).clamp(min=SMALLEST_SHARE)).log()
+
+
+class QdDetr(SetModel):
+    """QD-DETR."""
+
+    name: ClassVar[str] = "qd-detr"
+    least_batch: ClassVar[int] = 2
+
+    def __init__(self, settings: QdDetrSettings, inputs: Inputs) -> None:
+        super().__init__(settings, inputs)
+        self.settings = settings
+        hidden, n_encoder = settings.hidden, settings.encoder_layers
+        layer = (hidden, settings.heads, settings.feedforward, settings.dropout)
+        self.words_into_clips = nn.ModuleList(WordsIntoClips(*layer, SLOPE) for _ in range(n_encoder))
+        self.encoder = nn.ModuleList(EncoderLayer(*layer, SLOPE) for _ in range(n_encoder))
+        self.decoder = nn.ModuleList(
+            AnchorDecoderLayer(*layer, first=number == 0) for number in range(settings.decoder_layers)
+        )
+        self.global_row, self.global_place = (nn.Parameter(torch.randn(hidden)) for _ in range(2))
+        self.anchors = nn.Parameter(torch.randn(settings.slots, 2))
+        self.code_scale = Perceptron(hidden, hidden, hidden)
+        self.slot_place = Perceptron(hidden, hidden, hidden)
+        self.refine = Perceptron(hidden, hidden, hidden, 2)
+        self.width_gate = Perceptron(hidden, hidden, 1)
+        self.saliency_clip, self.saliency_global = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        parts = (self.words_into_clips, self.encoder, self.decoder)
+        start_matrices(*parts, self.code_scale, self.slot_place, self.refine, self.width_gate)
+        nn.init.zeros_(self.refine[-1].get_parameter("bias"))
+
+    def forward(self, batch: Batch) -> ModelOutput:
+        """Score the slots; in training, "other rating" has the ratings with the sentence of the next query."""
+        encoded = self.encode(batch)
+        clips, rating = self._read(encoded)
+        ratings = {"rating": rating}
+        if self.training:
+            ratings["other rating"] = self._read(encoded.with_next_words())[1]
+        layers, anchors = self._decode(encoded, clips)
+        return self.output_of(batch, layers, logit(anchors), ratings)
+
+    def _read(self, encoded: Encoded) -> tuple[Tensor, Tensor]:
+        """Return the clips (B, T, H) that the words went into, and their ratings (B, T)."""
+        clips, place = encoded.clips, encoded.place
+        unseen = self._unseen(encoded)
+        for layer in self.words_into_clips:
+            clips = layer(clips, place, encoded.words, unseen)
+        n_pairs = len(clips)
+        rows = torch.cat([self.global_row.expand(n_pairs, 1, -1), clips], dim=1)
+        places = torch.cat([self.global_place.expand(n_pairs, 1, -1), place], dim=1)
+        padding = functional.pad(encoded.clip_padding, (1, 0), value=False)
+        for layer in self.encoder:
+            rows = layer(rows, places, padding)
+        whole, clips = rows[:, 0], rows[:, 1:]
+        products = self.saliency_clip(clips) @ self.saliency_global(whole)[:, :, None]
+        return clips, products.squeeze(2) / math.sqrt(clips.shape[2])
+
+    def _unseen(self, encoded: Encoded) -> Tensor:
+        """Return which words clips do not see: (B, L), or (B x heads, T, L) as published."""
+        if self.settings.mask == "padding":
+            return encoded.word_padding
+        heads, length = self.settings.heads, encoded.clips.shape[1]
+        both = encoded.clip_padding[:, :, None] & encoded.word_padding[:, None]
+        by_head = both.repeat(heads, 1, 1)  # head h of query b has row b * heads + h, the mask of another query
+        own = encoded.word_padding[:, None].expand(-1, length, -1)
+        return by_head | own.repeat_interleave(heads, dim=0)
+
+    def _decode(self, encoded: Encoded, clips: Tensor) -> tuple[Tensor, Tensor]:
+        """Return vectors (K, B, N, H) of the slots after each layer, and the anchors (K, B, N, 2) that entered it."""
+        anchor = self.anchors.sigmoid().expand(len(clips), -1, -1)
+        encoded = encoded._replace(clips=clips)
+        rows = clips.new_zeros(*anchor.shape[:2], clips.shape[2])
+        layers, anchors = [], [anchor]
+        for number, layer in enumerate(self.decoder):
+            code = waves(anchor * (2 * math.pi), clips.shape[2] // 2).flatten(2).to(clips.dtype)
+            scale = self.code_scale(rows) if number else 1.0
+            gate = self.width_gate(rows).sigmoid() / anchor[..., 1:]
+            slot_place = self.slot_place(code)
+            rows = layer(rows, slot_place, code * scale * gate, encoded)
+            layers.append(self.decoder_norm(rows))
+            anchors.append((self.refine(rows) + logit(anchor)).sigmoid())
+            anchor = anchors[-1].detach()
+        return torch.stack(layers), torch.stack(anchors[:-1])
+
+    def rating_losses(self, batch: Batch, extras: dict[str, Tensor], labels: ClipLabels) -> dict[str, Tensor]:
+        """Return "margin", and in training "rank" and "negative"."""
+        weight, rating = self.settings.saliency_weight, extras["rating"]
+        terms = {"margin": weight * margin_loss(rating, self.pairs_of(labels))}
+        if "other rating" not in extras:
+            return terms
+        video, other = batch.require("video"), extras["other rating"]
+        by_code = self.settings.negatives == "published"
+        has_negative = torch.ones_like(labels.by_people) if by_code else next_is_other_video(video)
+        rank, is_negative = contrast_losses(rating, other, labels, has_negative)
+        return terms | {"rank": weight * rank, "negative": weight * negative_loss(other, is_negative)}

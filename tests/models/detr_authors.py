@@ -1,0 +1,167 @@
+"""The authors' code of Moment-DETR, QD-DETR and FlashVTG: numbers, weights, inputs and names."""
+
+import json
+import re
+import zlib
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import torch
+
+from truemoment.learning.models import get_family
+from truemoment.learning.models.base import Batch, Inputs
+from truemoment.learning.models.clip_ratings import ClipPairs
+
+RECORDED = json.loads(Path(__file__).with_name("detr_golden.json").read_text(encoding="utf-8"))
+CLIP_S = 2.0
+
+NAMES = (
+    (r"^kinds", "token_type_embeddings.weight"),
+    (r"^dummies", "dummy_rep_token"),
+    (r"^dummy_place", "dummy_rep_pos"),
+    (r"^dummy_encoder\.(\d)", r"txtproj_encoder.layers.\1"),
+    (r"^words_into_clips\.(\d)\.out", r"words_into_clips.\1.self_attn.out_proj"),
+    (r"^level_score\.convolve", "class_head.convs.0"),
+    (r"^row_score\.convolve", "conf_head.convs.0"),
+    (r"^level_score\.score\.", "class_head.fc.layers."),
+    (r"^row_score\.score\.", "conf_head.fc.layers."),
+    (r"^level_share", "x"),
+    (r"^level_factor", "coef"),
+    (r"^sentence", "pooling.att"),
+    (r"^ends\.0", "coord_head.module.1"),
+    (r"^ends\.1", "coord_head.module.3"),
+    (r"clips_in\.(\d)\.norm", r"input_vid_proj.\1.LayerNorm"),
+    (r"clips_in\.(\d)\.linear", r"input_vid_proj.\1.net.1"),
+    (r"words_in\.(\d)\.norm", r"input_txt_proj.\1.LayerNorm"),
+    (r"words_in\.(\d)\.linear", r"input_txt_proj.\1.net.1"),
+    (r"decoder\.(\d)\.self_(query|key)_place", r"transformer.decoder.layers.\1.sa_\2pos_proj"),
+    (r"decoder\.(\d)\.self_(query|key)\b", r"transformer.decoder.layers.\1.sa_\2content_proj"),
+    (r"decoder\.(\d)\.self_value", r"transformer.decoder.layers.\1.sa_v_proj"),
+    (r"decoder\.(\d)\.(self|cross)_out", r"transformer.decoder.layers.\1.\2_attn.out_proj"),
+    (r"decoder\.(\d)\.cross_query_code", r"transformer.decoder.layers.\1.ca_qpos_sine_proj"),
+    (r"decoder\.(\d)\.cross_(query|key)_place", r"transformer.decoder.layers.\1.ca_\2pos_proj"),
+    (r"decoder\.(\d)\.cross_(query|key)\b", r"transformer.decoder.layers.\1.ca_\2content_proj"),
+    (r"decoder\.(\d)\.cross_value", r"transformer.decoder.layers.\1.ca_v_proj"),
+    (r"decoder\.(\d)\.self_attention", r"transformer.decoder.layers.\1.self_attn"),
+    (r"decoder\.(\d)\.cross_attention", r"transformer.decoder.layers.\1.multihead_attn"),
+    (r"decoder\.(\d)\.norm_self", r"transformer.decoder.layers.\1.norm1"),
+    (r"decoder\.(\d)\.norm_cross", r"transformer.decoder.layers.\1.norm2"),
+    (r"decoder\.(\d)\.norm_feedforward", r"transformer.decoder.layers.\1.norm3"),
+    (r"decoder\.(\d)", r"transformer.decoder.layers.\1"),
+    (r"encoder\.(\d)", r"transformer.encoder.layers.\1"),
+    (r"words_into_clips\.(\d)", r"transformer.t2v_encoder.layers.\1"),
+    (r"norm_attention", "norm1"),
+    (r"norm_feedforward", "norm2"),
+    (r"\.attention\.", ".self_attn."),
+    (r"widen", "linear1"),
+    (r"narrow", "linear2"),
+    (r"slope", "activation.weight"),
+    (r"decoder_norm", "transformer.decoder.norm"),
+    (r"^span\.", "span_embed.layers."),
+    (r"^moment_or_none", "class_embed"),
+    (r"^(slots|anchors)$", "query_embed.weight"),
+    (r"^saliency_clip", "saliency_proj1"),
+    (r"^saliency_global", "saliency_proj2"),
+    (r"^saliency\.", "saliency_proj."),
+    (r"^global_row", "global_rep_token"),
+    (r"^global_place", "global_rep_pos"),
+    (r"^code_scale\.", "transformer.decoder.query_scale.layers."),
+    (r"^slot_place\.", "transformer.decoder.ref_point_head.layers."),
+    (r"^refine\.", "transformer.decoder.bbox_embed.layers."),
+    (r"^width_gate\.", "transformer.decoder.ref_anchor_head.layers."),
+)
+"""Names of our tensors, and those of the authors' code."""
+
+
+def authors_name(name):
+    """The authors' name of a tensor of ours."""
+    if halving := re.fullmatch(r"pyramid\.(\d)\.(\d)\.(convolve|norm)\.(\w+)", name):
+        level, number, part, of_part = halving.groups()  # each halving is five modules, of which two have weights
+        return f"pyramid.blocks.{int(level) + 1}.{5 * int(number) + {'convolve': 1, 'norm': 3}[part]}.{of_part}"
+    for ours, theirs in NAMES:
+        name = re.sub(ours, theirs, name)
+    return re.sub(r"(sa|ca)_(q|k)(?:uery|ey)(content|pos)", r"\1_\2\3", name)
+
+
+def numbers(name, shape):
+    """Numbers in [-1, 1) that a name stands for: words of PCG64 seeded with its CRC-32."""
+    raw = np.random.PCG64(zlib.crc32(name.encode())).random_raw(int(np.prod(shape)))
+    return ((raw >> np.uint64(11)) * 2.0**-52 - 1.0).reshape(shape)
+
+
+START = {"coef": 1.0, "x": 0.5}
+"""Around what the numbers of a vector lie, beside 1 for other weights and 0 for the rest."""
+
+
+def fill(model):
+    """Give every tensor of a model the numbers of its authors' name."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            theirs, shape = authors_name(name), tuple(parameter.shape)
+            values = numbers(theirs, shape)
+            if len(shape) > 1:
+                values = values * (3.0 / np.prod(shape[1:])) ** 0.5
+            else:
+                values = START.get(theirs, 1.0 if theirs.endswith("weight") else 0.0) + 0.1 * values
+            parameter.copy_(torch.from_numpy(np.asarray(values)))
+    return model
+
+
+def built(method, size, kind=torch.float64, **changes):
+    """The model of a recorded size with the recorded weights, without dropout, as in training."""
+    of = RECORDED["settings"][size]
+    family = get_family(method)
+    settings = {
+        "hidden": of["hidden"],
+        "heads": of["heads"],
+        "feedforward": of["ff"],
+        "encoder_layers": of["enc"],
+        "decoder_layers": of["dec"],
+        "slots": of["q"],
+        "dropout": 0,
+        "input_dropout": 0,
+    } | changes
+    model = family.build(msgspec.convert(settings, family.settings), Inputs(of["dv"], of["dt"]))
+    return fill(model.double()).to(kind)
+
+
+def unit_rows(name, n_rows, width):
+    rows = numbers(name, (n_rows, width))
+    return rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 1e-5)
+
+
+def batch_of(size, kind=torch.float64, queries=None, lengths=None):
+    """The recorded queries as a batch, padded to the longest of them."""
+    of = RECORDED["settings"][size]
+    queries = range(len(of["lengths"])) if queries is None else queries
+    lengths = [of["lengths"][q] for q in queries] if lengths is None else lengths
+    n_words = [of["words"][q] for q in queries]
+    video = np.full((len(lengths), max(lengths), of["dv"]), np.nan)
+    words = np.zeros((len(lengths), max(n_words), of["dt"]))
+    ratings = np.full(video.shape[:2], np.nan)
+    moments = np.full((len(lengths), max(len(of["windows"][q]) for q in queries), 2), np.nan)
+    for row, q in enumerate(queries):
+        video[row, : lengths[row]] = unit_rows(f"video{q}", lengths[row], of["dv"])
+        words[row, : n_words[row]] = unit_rows(f"text{q}", n_words[row], of["dt"])
+        windows = np.array(of["windows"][q], dtype=float)
+        moments[row, : len(windows)] = windows / (CLIP_S * lengths[row])
+        for clip in range(lengths[row]):
+            inside = any(start <= CLIP_S * clip < end for start, end in windows)
+            full = (3 + (7 * clip + q) % 10) if inside else 0
+            rating = full if of["allsal"] is None else of["allsal"][q][clip]
+            ratings[row, clip] = rating or np.nan
+    return Batch(
+        words=torch.from_numpy(words).to(kind),
+        n_words=torch.tensor(n_words),
+        video=torch.from_numpy(video).to(kind),
+        moments=torch.from_numpy(moments).to(kind),
+        ratings=torch.from_numpy(ratings).to(kind),
+    )
+
+
+def recorded_pairs(size):
+    """The clips that the recorded losses compare."""
+    of = RECORDED["settings"][size]
+    higher, lower = torch.tensor(of["pos"]), torch.tensor(of["neg"])
+    return ClipPairs(higher, lower, torch.ones(len(higher), dtype=torch.bool))
