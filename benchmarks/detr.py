@@ -140,7 +140,8 @@ def main() -> None:
                     seconds[name].append(time.process_time() - began)
         medians = {name: statistics.median(values) for name, values in seconds.items()}
         shown = ", ".join(
-            f"{name} {value:.3f} s a step, {value * N_QUERIES / N_PAIRS:.0f} s an epoch" for name, value in medians.items()
+            f"{name} {value:.3f} s a step, {value * N_QUERIES / N_PAIRS:.0f} s an epoch"
+            for name, value in medians.items()
         )
         ratio = f", {medians['theirs'] / medians['ours']:.2f} times as fast" if folder else ""
         print(f"{method}: {shown}{ratio}")
