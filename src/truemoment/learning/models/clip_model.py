@@ -21,7 +21,7 @@ from truemoment.learning.models.base import (
     VideoRows,
     Weight,
 )
-from truemoment.learning.models.clip_ratings import ClipLabels, ClipPairs, clip_labels, draw_pairs
+from truemoment.learning.models.clip_ratings import ClipLabels, ComparedClips, clip_labels, draw_pairs
 from truemoment.learning.models.layers.additive_attention import real_words
 from truemoment.learning.models.layers.set_attention import InputMap, clip_places
 from truemoment.learning.models.padded_rows import pad_rows, real_rows, row_counts
@@ -109,7 +109,7 @@ class ClipModel(GroundingModel):
         n_rows = row_counts(batch.require("video"))
         return clip_labels(batch.require("ratings"), batch.require("moments"), n_rows)
 
-    def pairs_of(self, labels: ClipLabels) -> ClipPairs:
+    def pairs_of(self, labels: ClipLabels) -> ComparedClips:
         """Return the clips that a query compares, drawn in training."""
         return draw_pairs(labels, drawn=self.training)
 

@@ -30,7 +30,7 @@ ROUNDING = 1e-4
 """Share of a row by which an end of a moment may miss the edge of the row."""
 
 
-class ClipPairs(NamedTuple):
+class ComparedClips(NamedTuple):
     """Two pairs of clips for each query: numbers of clips that score more, and less, (B, 2); and which queries count.
 
     `counts` (B,) is false for a query with fewer than two clips to compare with.
@@ -84,7 +84,7 @@ def clip_labels(ratings: Tensor, moments: Tensor, n_rows: Tensor) -> ClipLabels:
     return ClipLabels(label, relevant, is_real & ~relevant, by_people)
 
 
-def draw_pairs(labels: ClipLabels, *, drawn: bool) -> ClipPairs:
+def draw_pairs(labels: ClipLabels, *, drawn: bool) -> ComparedClips:
     """Return the pairs of clips of each query; if they are not `drawn`, the first clips of each kind."""
     keys = (_keys(labels.label, drawn=drawn) for _ in range(2))
     relevant, other = (_two_of(mask, key) for mask, key in zip((labels.relevant, labels.other), keys, strict=True))
@@ -100,7 +100,7 @@ def draw_pairs(labels: ClipLabels, *, drawn: bool) -> ClipPairs:
     by_reference = torch.stack([relevant, other])
     higher, lower = torch.where(labels.by_people[:, None], by_people, by_reference)
     enough = labels.relevant.any(dim=1) & (labels.other.sum(dim=1) >= 2)
-    return ClipPairs(higher, lower, labels.by_people | enough)
+    return ComparedClips(higher, lower, labels.by_people | enough)
 
 
 def _keys(like: Tensor, *, drawn: bool) -> Tensor:
@@ -116,7 +116,7 @@ def _two_of(mask: Tensor, key: Tensor) -> Tensor:
     return torch.where(value >= 0, clip, clip[:, :1]).expand(-1, 2)
 
 
-def margin_loss(score: Tensor, pairs: ClipPairs) -> Tensor:
+def margin_loss(score: Tensor, pairs: ComparedClips) -> Tensor:
     """Return the mean over queries of the sum over pairs of max(0, 0.2 + lower - higher)."""
     excess = (MARGIN + score.gather(1, pairs.lower) - score.gather(1, pairs.higher)).clamp(min=0)
     return torch.where(pairs.counts, excess.sum(dim=1), 0.0).sum() / len(score)

@@ -31,7 +31,7 @@ from truemoment.learning.models.base import Batch, Count, Inputs, ModelOutput, M
 from truemoment.learning.models.clip_model import ClipModel, ClipSettings, Encoded, LayerCount
 from truemoment.learning.models.clip_ratings import (
     ClipLabels,
-    ClipPairs,
+    ComparedClips,
     contrast_losses,
     margin_loss,
     negative_loss,
@@ -284,7 +284,7 @@ class FlashVtg(ClipModel):
             "ends": torch.where(positive, distance, 0.0).sum() / n_positive,
         }
 
-    def _contrast(self, extras: dict[str, Tensor], labels: ClipLabels, pairs: ClipPairs) -> Tensor:
+    def _contrast(self, extras: dict[str, Tensor], labels: ClipLabels, pairs: ComparedClips) -> Tensor:
         """Return the contrast of the best clip of each query."""
         best = pairs.higher[:, :1]
         counts = (labels.label <= labels.label.gather(1, best)) & (labels.relevant | labels.other)
