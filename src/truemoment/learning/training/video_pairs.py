@@ -38,7 +38,7 @@ from truemoment.searching.windows import WindowDraws
 STREAM_OF_WINDOWS, STREAM_OF_MOMENTS = 1, 2
 """Separate the draws of windows and of moments from those of an epoch's order."""
 
-CHECKED_VIDEOS = 256
+CHECKED_VIDEOS = 64
 
 MOST_MISSING_CLIPS = 2
 """Rows by which features may differ from the rated clips of a video, whose length is rounded differently."""
