@@ -199,7 +199,7 @@ class FlashVtg(ClipModel):
         n_rows = (~encoded.clip_padding).sum(dim=1)
         levels = self.pyramid(first)
         present = pyramid_points(clips.shape[1], first).inside(n_rows)
-        masks = present[..., None].split([level.shape[1] for level in levels], dim=1)
+        masks = torch.split(present[..., None], [level.shape[1] for level in levels], dim=1)
         levels = [level * mask for level, mask in zip(levels, masks, strict=True)]
         by_level = torch.cat([self.level_score(level) for level in levels], dim=1)
         logits = self.level_share * by_level + (1 - self.level_share) * self.row_score(torch.cat(levels, dim=1))

@@ -188,7 +188,7 @@ class QdDetr(SetModel):
             return padding
         both = encoded.clip_padding[:, :, None] & encoded.word_padding[:, None]
         # head h of query b has row b * heads + h of the repeated masks, that of another query
-        repeated = both.repeat(self.settings.heads, 1, 1).unflatten(0, (-1, self.settings.heads))
+        repeated = both.repeat(self.settings.heads, 1, 1).reshape(len(both), self.settings.heads, *both.shape[1:])
         return repeated | padding
 
     def _decode(self, encoded: Encoded, clips: Tensor) -> tuple[Tensor, Tensor]:

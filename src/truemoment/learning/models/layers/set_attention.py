@@ -80,7 +80,7 @@ def clip_places(n_rows: Tensor, length: int, hidden: int, kind: torch.dtype) -> 
 
 def by_head(rows: Tensor, heads: int) -> Tensor:
     """Return rows (B, S, H) as (B, heads, S, H / heads)."""
-    return rows.unflatten(2, (heads, -1)).transpose(1, 2)
+    return rows.reshape(*rows.shape[:2], heads, -1).transpose(1, 2)
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, unseen: Tensor | None, dropout: QuickDropout) -> Tensor:
@@ -97,7 +97,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, unseen: Tensor | None, dro
     if dropout.drops and query.device.type == "cpu":
         logits = query @ key.transpose(2, 3) / math.sqrt(query.shape[3])
         weights = (logits if unseen is None else logits.masked_fill(unseen, -torch.inf)).softmax(dim=3)
-        attended = dropout(weights) @ value
+        attended: Tensor = dropout(weights) @ value
     else:
         seen = None if unseen is None else ~unseen
         rate = dropout.rate if dropout.drops else 0.0
@@ -128,9 +128,12 @@ class Attention(nn.Module):
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, unseen: Tensor | None = None) -> Tensor:
         """Return what each query row attends to, mapped, (B, N, H); `unseen` as for :func:`attend`."""
-        maps = zip(self.in_proj_weight.chunk(3), self.in_proj_bias.chunk(3), (query, key, value), strict=True)
-        heads = (by_head(functional.linear(rows, weight, bias), self.heads) for weight, bias, rows in maps)
-        attended: Tensor = self.out_proj(attend(*heads, unseen, self.dropout))
+        weights, biases = self.in_proj_weight.chunk(3), self.in_proj_bias.chunk(3)
+        query, key, value = (
+            by_head(functional.linear(rows, weight, bias), self.heads)
+            for rows, weight, bias in zip((query, key, value), weights, biases, strict=True)
+        )
+        attended: Tensor = self.out_proj(attend(query, key, value, unseen, self.dropout))
         return attended
 
 
