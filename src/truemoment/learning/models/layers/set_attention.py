@@ -95,9 +95,10 @@ def attend(query: Tensor, key: Tensor, value: Tensor, unseen: Tensor | None, dro
         Of the weights.
     """
     if dropout.drops and query.device.type == "cpu":
-        logits = query @ key.transpose(2, 3) / math.sqrt(query.shape[3])
-        weights = (logits if unseen is None else logits.masked_fill(unseen, -torch.inf)).softmax(dim=3)
-        attended: Tensor = dropout(weights) @ value
+        logits = (query / math.sqrt(query.shape[3])) @ key.transpose(2, 3)
+        if unseen is not None:
+            logits.masked_fill_(unseen, -torch.inf)
+        attended: Tensor = dropout(logits.softmax(dim=3)) @ value
     else:
         seen = None if unseen is None else ~unseen
         rate = dropout.rate if dropout.drops else 0.0
@@ -162,7 +163,7 @@ class FeedForward(nn.Module):
     def feed_forward(self, rows: Tensor) -> Tensor:
         """Return what the maps make of rows (B, T, H), with dropout."""
         wide = self.widen(rows)
-        active = wide.relu() if self.slope is None else functional.prelu(wide, self.slope)
+        active = wide.relu() if self.slope is None else functional.prelu(wide, self.slope.to(wide.dtype))
         mapped: Tensor = self.residual(self.narrow(self.dropout(active)))
         return mapped
 
