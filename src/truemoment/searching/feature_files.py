@@ -17,6 +17,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -251,7 +252,7 @@ def _is_made(path: OwnPath, made_of: MadeOf) -> bool:
 def _write(path: OwnPath, made_of: MadeOf, **arrays: Frames) -> None:
     """Write arrays with what they were made of."""
     with np.errstate(over="ignore"):
-        cast = {name: array.astype(made_of.dtype) for name, array in arrays.items()}
+        cast: dict[str, Any] = {name: array.astype(made_of.dtype) for name, array in arrays.items()}
     if not all(np.isfinite(array).all() for array in cast.values()):
         raise InputError(f"{made_of.model} gives numbers that are not finite, or too large", path=path)
     write_npz(path, **cast, **{MADE_OF: pack_json(made_of)})

@@ -1,8 +1,8 @@
 """Runs made of checkpoints that the authors of a method published: their weights, under our names.
 
 A published checkpoint is a dictionary of ``torch.save``: tensors by name (``model``), the options of the training
-(``opt``, an ``argparse.Namespace``), and what only training needs. Sizes come from the tensors; of the options only plain
-values that an answer depends on are read, and no path among them is opened.
+(``opt``, an ``argparse.Namespace``), and what only training needs. Sizes come from the tensors. Of the options only
+plain values that an answer depends on are read, and no path is opened.
 """
 
 from __future__ import annotations
@@ -93,8 +93,7 @@ class PublishedCheckpoint:
         if model not in PUBLISHED:
             raise UsageError(f"--model: got {model!r}, expected {one_of_known(model, PUBLISHED)}")
         content = read_torch(path, argparse.Namespace)
-        weights = content.get("model") if isinstance(content, dict) else None
-        if not isinstance(weights, dict):
+        if not isinstance(content, dict) or not isinstance(weights := content.get("model"), dict):
             raise InputError("is no checkpoint of the authors, expected tensors by name", path=path, field="model")
         tensors, unused = _renamed(weights, model, path)
         options = _options_of(content, path)
