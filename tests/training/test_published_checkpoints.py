@@ -163,6 +163,7 @@ def with_weights(**others):
         (with_weights(class_embed__bias=torch.zeros(2, dtype=torch.int64)), "expected a tensor of floating-point"),
         (with_weights(class_embed__bias=torch.zeros(2, device="meta")), "expected a tensor of floating-point"),
         (with_weights(class_embed__bias=torch.zeros(2).to_sparse()), "expected a tensor of floating-point"),
+        (with_weights(input_vid_proj__0__LayerNorm__weight=torch.tensor(1.0)), "expected a tensor of floating-point"),
         (with_weights(class_embed__bias="weights"), "expected a tensor of floating-point"),
         (content("moment-detr") | {"opt": 3}, "field opt: expected an argparse.Namespace"),
         (content("moment-detr", nheads="eight"), "field opt.nheads: "),

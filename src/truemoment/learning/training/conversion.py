@@ -200,6 +200,7 @@ def _checked(value: object, path: AnyPath, field: str) -> Tensor:
         and value.device.type == "cpu"
         and value.layout == torch.strided
         and value.is_floating_point()
+        and value.ndim > 0
         and value.nbytes <= value.untyped_storage().nbytes()  # one that repeats few numbers may claim any size
     )
     if not isinstance(value, Tensor) or not is_plain:
@@ -224,15 +225,15 @@ def _refuse_other_heads(tensors: Mapping[str, Tensor], said: PublishedOptions, p
     """Refuse models that answer in another way, or see other rows."""
     last = tensors.get("span.2.weight")
     if said.span_loss_type != "l1" or (last is not None and last.shape[0] != 2):
-        found = f"found {said.span_loss_type!r} and {_shape(tensors, 'span.2.weight')}"
-        raise InputError(f"{found}, expected 'l1', centre and width", path=path, field="opt.span_loss_type")
+        came = f"found {said.span_loss_type!r} and {_shape(tensors, 'span.2.weight')}"
+        raise InputError(f"{came}, expected 'l1', centre and width", path=path, field="opt.span_loss_type")
     if "tef" not in said.ctx_mode:
-        found = f"found {said.ctx_mode!r}, expected rows with their places (video_tef)"
-        raise InputError(found, path=path, field="opt.ctx_mode")
+        came = f"found {said.ctx_mode!r}, expected rows with their places (video_tef)"
+        raise InputError(came, path=path, field="opt.ctx_mode")
     first = tensors.get("clips_in.0.norm.weight")
     if said.v_feat_dim is not None and first is not None and len(first) > said.v_feat_dim + N_PLACES:
-        found = f"found {len(first):,} columns of a video, expected up to {said.v_feat_dim + N_PLACES:,}"
-        raise InputError(f"{found}: models with sound are not read", path=path, field="opt.v_feat_dim")
+        came = f"found {len(first):,} columns of a video, expected up to {said.v_feat_dim + N_PLACES:,}"
+        raise InputError(f"{came}: models with sound are not read", path=path, field="opt.v_feat_dim")
 
 
 def write_run(
