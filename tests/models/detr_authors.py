@@ -1,4 +1,4 @@
-"""The authors' code of Moment-DETR and QD-DETR: its numbers, the weights and inputs they were made of, its names."""
+"""The authors' code of Moment-DETR, QD-DETR and FlashVTG: numbers, weights, inputs and names."""
 
 import json
 import re
@@ -11,12 +11,26 @@ import torch
 
 from truemoment.learning.models import get_family
 from truemoment.learning.models.base import Batch, Inputs
-from truemoment.learning.models.clip_ratings import ClipPairs
+from truemoment.learning.models.clip_ratings import ComparedClips
 
 RECORDED = json.loads(Path(__file__).with_name("detr_golden.json").read_text(encoding="utf-8"))
 CLIP_S = 2.0
 
 NAMES = (
+    (r"^kinds", "token_type_embeddings.weight"),
+    (r"^dummies", "dummy_rep_token"),
+    (r"^dummy_place", "dummy_rep_pos"),
+    (r"^dummy_encoder\.(\d)", r"txtproj_encoder.layers.\1"),
+    (r"^words_into_clips\.(\d)\.out", r"words_into_clips.\1.self_attn.out_proj"),
+    (r"^level_score\.convolve", "class_head.convs.0"),
+    (r"^row_score\.convolve", "conf_head.convs.0"),
+    (r"^level_score\.score\.", "class_head.fc.layers."),
+    (r"^row_score\.score\.", "conf_head.fc.layers."),
+    (r"^level_share", "x"),
+    (r"^level_factor", "coef"),
+    (r"^sentence", "pooling.att"),
+    (r"^ends\.0", "coord_head.module.1"),
+    (r"^ends\.1", "coord_head.module.3"),
     (r"clips_in\.(\d)\.norm", r"input_vid_proj.\1.LayerNorm"),
     (r"clips_in\.(\d)\.linear", r"input_vid_proj.\1.net.1"),
     (r"words_in\.(\d)\.norm", r"input_txt_proj.\1.LayerNorm"),
@@ -62,6 +76,9 @@ NAMES = (
 
 def authors_name(name):
     """The authors' name of a tensor of ours."""
+    if halving := re.fullmatch(r"pyramid\.(\d)\.(\d)\.(convolve|norm)\.(\w+)", name):
+        level, number, part, of_part = halving.groups()  # each halving is five modules, of which two have weights
+        return f"pyramid.blocks.{int(level) + 1}.{5 * int(number) + {'convolve': 1, 'norm': 3}[part]}.{of_part}"
     for ours, theirs in NAMES:
         name = re.sub(ours, theirs, name)
     return re.sub(r"(sa|ca)_(q|k)(?:uery|ey)(content|pos)", r"\1_\2\3", name)
@@ -73,6 +90,10 @@ def numbers(name, shape):
     return ((raw >> np.uint64(11)) * 2.0**-52 - 1.0).reshape(shape)
 
 
+START = {"coef": 1.0, "x": 0.5}
+"""Around what the numbers of a vector lie, beside 1 for other weights and 0 for the rest."""
+
+
 def fill(model):
     """Give every tensor of a model the numbers of its authors' name."""
     with torch.no_grad():
@@ -80,10 +101,10 @@ def fill(model):
             theirs, shape = authors_name(name), tuple(parameter.shape)
             values = numbers(theirs, shape)
             if len(shape) > 1:
-                values = values * (3.0 / shape[-1]) ** 0.5
+                values = values * (3.0 / np.prod(shape[1:])) ** 0.5
             else:
-                values = 0.1 * values + (1.0 if theirs.endswith("weight") else 0.0)
-            parameter.copy_(torch.from_numpy(values))
+                values = START.get(theirs, 1.0 if theirs.endswith("weight") else 0.0) + 0.1 * values
+            parameter.copy_(torch.from_numpy(np.asarray(values)))
     return model
 
 
@@ -110,11 +131,12 @@ def unit_rows(name, n_rows, width):
     return rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 1e-5)
 
 
-def batch_of(size, kind=torch.float64, queries=None):
+def batch_of(size, kind=torch.float64, queries=None, lengths=None):
     """The recorded queries as a batch, padded to the longest of them."""
     of = RECORDED["settings"][size]
     queries = range(len(of["lengths"])) if queries is None else queries
-    lengths, n_words = ([of[name][q] for q in queries] for name in ("lengths", "words"))
+    lengths = [of["lengths"][q] for q in queries] if lengths is None else lengths
+    n_words = [of["words"][q] for q in queries]
     video = np.full((len(lengths), max(lengths), of["dv"]), np.nan)
     words = np.zeros((len(lengths), max(n_words), of["dt"]))
     ratings = np.full(video.shape[:2], np.nan)
@@ -142,4 +164,4 @@ def recorded_pairs(size):
     """The clips that the recorded losses compare."""
     of = RECORDED["settings"][size]
     higher, lower = torch.tensor(of["pos"]), torch.tensor(of["neg"])
-    return ClipPairs(higher, lower, torch.ones(len(higher), dtype=torch.bool))
+    return ComparedClips(higher, lower, torch.ones(len(higher), dtype=torch.bool))

@@ -52,6 +52,7 @@ SMALL = {
     "wssl": {"hidden": 8, "most_words": 4},
     "moment-detr": {"hidden": HIDDEN, "heads": 2, "feedforward": 24, "slots": 4},
     "qd-detr": {"hidden": HIDDEN, "heads": 2, "feedforward": 24, "slots": 4},
+    "flash-vtg": {"hidden": HIDDEN, "heads": 2, "feedforward": 24, "dummies": 3, "word_layers": 2, "encoder_layers": 1},
 }
 """Settings of a small model of each family."""
 

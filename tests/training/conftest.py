@@ -37,6 +37,7 @@ SETTINGS = {
     ),
     "moment-detr": SLOTS,
     "qd-detr": SLOTS,
+    "flash-vtg": (*SLOTS, "settings.dummies=2", "settings.word_layers=1", "settings.score_layers=2"),
     "mean-pool": ("settings.scale=20",),
     "frame-sequence": ("settings.scale=20", "settings.heads=2", "settings.most_frames=16"),
 }

@@ -14,7 +14,7 @@ from truemoment.learning.training.vocabulary import UNKNOWN, make_vocabulary, wo
 
 def test_every_family_has_a_small_and_a_full_recipe():
     families = {"tan2d", "blind-tan", "tcn-dcm", "mdd", "ctrl", "acrn", "ablr", "scdm", "drn", "vlg-net"}
-    families |= {"tsp-prl", "wssl", "moment-detr", "qd-detr", "mean-pool", "frame-sequence"}
+    families |= {"tsp-prl", "wssl", "moment-detr", "qd-detr", "flash-vtg", "mean-pool", "frame-sequence"}
     others = {"tan2d-windows", "tan2d-mixtures", "blind-tan-256", "vlg-net-mad", "vlg-net-mad-full"}
     others |= {"moment-detr-charades-full", "qd-detr-charades-full"}
     assert set(names()) == families | {f"{name}-full" for name in families} | others

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 def command(request: TrainRequest, _threads: ModelThreads, output: Output) -> None:
     """Train a model by RECIPE, the name of a recipe or FILE.yaml.
 
-    Recipes: tan2d, blind-tan, tcn-dcm, mdd, ctrl, acrn, ablr, scdm, drn, vlg-net, tsp-prl, wssl, moment-detr and
-    qd-detr, which are small, each also as -full (drn-full); tan2d-windows, vlg-net-mad and vlg-net-mad-full for videos
-    that last hours; and moment-detr-charades-full and qd-detr-charades-full.
+    Recipes: tan2d, blind-tan, tcn-dcm, mdd, ctrl, acrn, ablr, scdm, drn, vlg-net, tsp-prl, wssl, moment-detr,
+    qd-detr and flash-vtg, which are small, each also as -full (drn-full); tan2d-windows, vlg-net-mad and
+    vlg-net-mad-full for videos that last hours; and moment-detr-charades-full and qd-detr-charades-full.
     mean-pool and frame-sequence rank clips by text; "truemoment retrieve --model RUN" uses the run.
 
     The run keeps the epoch that is best on the validation split; that of wssl keeps the last one. The same command

@@ -15,6 +15,7 @@ tsp-prl      TSP-PRL (Wu et al. 2020): an agent moves a window, by a tree of pol
 wssl         WSSL (Duan et al. 2018): a localizer and a caption generator, trained without times
 moment-detr  Moment-DETR (Lei et al. 2021): a transformer whose slots become moments; rates every clip
 qd-detr      QD-DETR (Moon et al. 2023): words go into the clips first, and moments are refined; rates every clip
+flash-vtg    FlashVTG (Cao et al. 2025): each point of a pyramid over the clips regresses a moment; rates every clip
 ===========  =======================================================================================================
 
 Two rank clips by text instead (:mod:`truemoment.learning.models.retrieval_model`): ``mean-pool``, the mean direction of
@@ -86,6 +87,7 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "wssl": ("WSSL", "wssl", "Wssl"),
         "moment-detr": ("Moment-DETR", "moment_detr", "MomentDetr"),
         "qd-detr": ("QD-DETR", "qd_detr", "QdDetr"),
+        "flash-vtg": ("FlashVTG", "flash_vtg", "FlashVtg"),
         "mean-pool": ("mean pooling", "mean_pool", "MeanPool"),
         "frame-sequence": ("sequential head", "frame_sequence", "FrameSequence"),
     }
