@@ -68,7 +68,7 @@ def words(place):
 
 def test_train_predict_and_train_further(call, fails, words, place):
     (place / "data" / "qvhighlights" / "highlight_test_release.jsonl").rename(place / "kept.jsonl")
-    status, out, err = call(*words, "-o", "run")
+    status, out, err = call(*words, "-o", "run", "--json", "trained.json")
     assert status == 0, err
     assert "note: qvhighlights/test is not predicted: its file is missing" in err
     assert ["; val mAP" in text for text in err.splitlines() if text.startswith("epoch ")] == [False, True, False, True]
@@ -80,7 +80,7 @@ def test_train_predict_and_train_further(call, fails, words, place):
     assert (record["n_dimensions"], record["n_vector"], record["queries"]) == (10, 8, WORDS)
 
     (place / "kept.jsonl").rename(place / "data" / "qvhighlights" / "highlight_test_release.jsonl")
-    status, out, err = call("predict", "run", "run", *DATA, "--split", "test", "-o", "p.jsonl")
+    status, out, err = call("predict", "run", "run", *DATA, "--split", "test", "-o", "p.jsonl", "--json", "p.json")
     assert status == 0, err
     _, *answers = map(json.loads, (place / "p.jsonl").read_text().splitlines())
     assert len(answers) == 4
@@ -154,7 +154,7 @@ def test_what_does_not_fit_is_one_line_and_nothing_is_written(fails, words, plac
 
 def test_features_checks_all_sources(call, place):
     words = ["features", SOURCES[1], "--fps", "0.5", *DATA, "--split", "train"]
-    status, out, err = call(*words, "-o", "own", "--dtype", "float16")
+    status, out, err = call(*words, "-o", "own", "--dtype", "float16", "--json", "fit.json")
     assert status == 0, err
     assert "every video has features" in out
     own = json.loads((place / "own" / "features.json").read_text())

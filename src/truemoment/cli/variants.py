@@ -63,6 +63,7 @@ def command(request: VariantsRequest, learning: Learning, _threads: ModelThreads
     )
     refuse_files({"-o": request.out})
     run = Run.resolve(loaded, RunSources(learning.source, learning.features, tests=learning.tests), request.seed)
+    run.require_tests()
     output = Output(quiet=request.quiet)
     with status_line(show=output.progress) as on_status:
         n_variants = make_variants(

@@ -44,7 +44,8 @@ def command(request: FeaturesRequest, data: Data) -> None:
     """List the videos, dimensions and frame rate of features, and the videos of a split that are missing.
 
     SOURCE is an HDF5 file (FILE.hdf5, FILE.h5), a folder of VIDEO.npy or VIDEO.npz files, a folder
-    written by -o, FILE.npz of a synthetic world, or perception:Q.
+    written by -o, FILE.npz of a synthetic world, or perception:Q. Rows of several sources, with
+    commas between their names, are joined.
 
     Exit status 1 if a video has missing or damaged features, or if the rows of most videos do not
     end where the videos end.
@@ -52,6 +53,7 @@ def command(request: FeaturesRequest, data: Data) -> None:
     \b
     truemoment features i3d.hdf5 --dataset charades-sta --split test
     truemoment features clip/ --fps 0.5 --dataset qvhighlights --split val -o clip-mapped
+    truemoment features slowfast/,clip/ --fps 0.5 --dataset qvhighlights --split val
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.media.features import check, write_store
     from truemoment.media.features.base import SIMULATED

@@ -140,6 +140,7 @@ class MixtureStudy:
         """
         for trial in self.grid.trials():
             run = self.grid(trial)
+            run.require_tests()
             self._tests = dict(run.tests)
             rows = read_finished(
                 self.grid.folder_of(trial),

@@ -42,7 +42,8 @@ class Learning(Request):
     annotations: In[AnyFile | None] = option("File of your own annotations, in place of --dataset.", metavar="FILE")
     data_dir: AnyFile | None = data_dir()
     features: In[str | None] = option(
-        "FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades and ActivityNet.", metavar="SOURCE"
+        "FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades and ActivityNet; or several, joined by commas.",
+        metavar="SOURCE",
     )
     test: tuple[str, ...] | str | Sequence[str] = option(
         "Split to predict; 'none' for no split. [default: every test split whose file is there]",

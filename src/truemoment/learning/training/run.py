@@ -186,6 +186,11 @@ class Run:
         """Numbers of a row of features; 0 for a model that sees no video."""
         return 0 if self.store is None else self.store.n_dimensions
 
+    def require_tests(self) -> None:
+        """Refuse a run without a test split, for a study that compares figures on one."""
+        if not self.tests:
+            raise UsageError("--test: got no split to predict, expected one or more")
+
     def learnable(self) -> Run:
         """Return the run without the training queries that its model cannot learn from."""
         learnable = self.family.task.learnable(self.train, self.family.needs)

@@ -39,7 +39,7 @@ MANIFEST, ROWS = "features.json", "rows.npy"
 FILE_OF = "; "
 """Separator of the name of simulated features and the name of their folder."""
 
-MAPPED_BYTES = 1 << 28
+MAPPED_BYTES = 1 << 26
 """Bytes after whose reading the table is mapped anew. The system counts the pages of a map that were read as memory of
 the process, and only takes them back when it needs them: a pass over a large table would look like a copy of it."""
 
