@@ -34,13 +34,10 @@ from truemoment.cli import run
 from .schemas import fault_of, kind_of, kind_of_page
 
 settings.register_profile(
-    "truemoment",
-    deadline=None,
-    derandomize=True,
-    max_examples=100,
-    suppress_health_check=[HealthCheck.too_slow],
+    "truemoment", deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("truemoment")
+settings.register_profile("thorough", settings.get_profile("truemoment"), derandomize=False, max_examples=500)
+settings.load_profile("truemoment")  # each week the other one, and other examples: --hypothesis-profile=thorough
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from truemoment.base.records import Annotations, Predictions, Queries
     from truemoment.cli.api.audits import audit
     from truemoment.cli.api.citations import cite
+    from truemoment.cli.api.endpoints import predict_endpoint
     from truemoment.cli.api.runs import predict, train
     from truemoment.data.datasets import load_annotations
     from truemoment.data.formats import read_predictions, write_predictions
@@ -57,6 +58,7 @@ _HOME = {
     "parse_measure": "evaluation.measures",
     "parse_measures": "evaluation.measures",
     "predict": "cli.api.runs",
+    "predict_endpoint": "cli.api.endpoints",
     "read_annotations": "data.references",
     "read_predictions": "data.formats",
     "resplit": "studies.bias.run_resplit",
@@ -91,6 +93,7 @@ __all__ = [
     "parse_measure",
     "parse_measures",
     "predict",
+    "predict_endpoint",
     "read_annotations",
     "read_predictions",
     "resplit",

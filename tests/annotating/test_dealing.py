@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.web.annotating.controls import absent_pairs, content_words, moved_moment, with_controls
@@ -21,7 +21,6 @@ def deals(draw):
 
 
 @given(deals())
-@settings(max_examples=60, deadline=None)
 def test_each_query_goes_to_different_people_and_loads_are_even(case):
     video, people, per_query, seed = case
     dealt = deal(video, people, per_query, np.random.default_rng(seed))
@@ -69,7 +68,6 @@ def test_the_test_split_of_charades_sta_is_dealt_evenly(data_dir):
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=60), st.integers(0, 1 << 30))
-@settings(max_examples=60, deadline=None)
 def test_an_order_has_every_query_once(sizes, seed):
     video = np.repeat(np.arange(len(sizes)), sizes)
     for apart in (True, False):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.data.answers import Reading, parse_answer
@@ -206,7 +206,6 @@ def seconds(ticks, tick_s):
 
 
 @pytest.mark.parametrize("style", STYLES, ids=[f"{style.template} {style.time.__name__}" for style in STYLES])
-@settings(max_examples=40)
 @given(data=st.data())
 def test_an_interval_is_read_back(style, data):
     ticks = data.draw(ticks_of(style))

@@ -1,5 +1,6 @@
 """The API that a newcomer sees: every name is there and is a function, and every result reports itself."""
 
+import csv
 import importlib
 import inspect
 import json
@@ -24,7 +25,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 OLD = Path(__file__).parents[1] / "golden" / "old"
 FUNCTIONS = (
     *("load_annotations", "read_predictions", "evaluate", "audit", "compare", "baseline", "bias", "resplit"),
-    *("open_features", "index", "search", "train", "predict", "humans"),
+    *("open_features", "index", "search", "train", "predict", "predict_endpoint", "humans"),
 )
 
 
@@ -98,7 +99,10 @@ class TestEvaluate:
             tm.evaluate(EXAMPLES / "predictions.jsonl", **options)
 
 
-VERBS = "audit, baseline, bias, compare, evaluate, humans, index, leaderboard, predict run, resplit, search, train"
+VERBS = (
+    "audit, baseline, bias, compare, evaluate, humans, index, leaderboard, predict run, predict endpoint, resplit, "
+    "search, train"
+)
 
 
 @pytest.mark.parametrize("words", VERBS.split(", "))
@@ -108,7 +112,8 @@ def test_the_keywords_of_a_function_are_the_options_of_its_command(words):
         command = command.get_command(click.Context(command), word)
     command = getattr(command, "own", command)  # index and search have commands below them
     options = {option for parameter in command.params for option in parameter.opts if option.startswith("--")}
-    parameters = inspect.signature(getattr(tm, words.split()[0])).parameters.values()
+    function = getattr(tm, words.replace(" ", "_"), None) or getattr(tm, words.split()[0])
+    parameters = inspect.signature(function).parameters.values()
     keywords = {f"--{one.name.replace('_', '-')}" for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
     assert keywords - {"--on-status", "--on-warning", "--progress", "--plan"} <= options
     assert len(keywords & options) > 3
@@ -129,7 +134,7 @@ def test_a_keyword_of_another_program_is_answered_with_ours(word, ours):
         (lambda: tm.bias("a.jsonl"), TypeError, r"expected none; the others have one, as in bias\(annotations=...\)"),
         (tm.bias, UsageError, "which datasets"),
         (lambda: tm.eval, AttributeError, "Did you mean 'evaluate'"),
-        (lambda: tm.resplit("new", annotations=[{}]), UsageError, "annotations: got list, expected a file"),
+        (lambda: tm.resplit("new", annotations=[{}]), InputError, "annotations: has no column for video_id, start_s"),
         (lambda: tm.predict("http://host/v1", out="p.jsonl"), UsageError, "expected the folder of a run"),
         (
             lambda: tm.evaluate(EXAMPLES / "annotations.jsonl", annotations=EXAMPLES / "predictions.jsonl"),
@@ -219,6 +224,35 @@ def test_resplit_writes_a_folder_that_is_a_dataset(tmp_path):
     assert ood.n_queries == found.part("test-ood").n_queries
     with pytest.raises(UsageError, match="is there already"):
         tm.resplit(tmp_path / "anew", annotations=annotations)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_floors")
+def test_resplit_of_values_and_of_other_forms_has_the_queries_in_its_folder(tmp_path):
+    """A table, a record and a CSV file with a train and a test split: the same new split, which is a dataset."""
+    write_world(make_world(120), tmp_path / "world")
+    whole = tm.read_annotations(tmp_path / "world" / "annotations.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "world" / "annotations.jsonl").read_text().splitlines()]
+    assert {line["split"] for line in lines} >= {"train", "test-ood"}
+    names = ("query_id", "video_id", "duration_s", "sentence", "split")
+    rows = [
+        {**{name: line[name] for name in names}, "start_s": start_s, "end_s": end_s}
+        for line in lines
+        for start_s, end_s in line["moments"]
+    ]
+    table = tmp_path / "mine.csv"
+    with table.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, [*names, "start_s", "end_s"])
+        writer.writeheader()
+        writer.writerows(rows)
+    ood = {}
+    for name, annotations in {"table": rows, "file": table, "record": whole}.items():
+        found = tm.resplit(tmp_path / name, annotations=annotations, permutations=99)
+        ood[name] = tm.load_annotations(str(tmp_path / name), "test-ood")
+        assert ood[name].sha256 == found.part("test-ood").sha256
+        assert "which are read from annotations.jsonl" in (tmp_path / name / "datasheet.md").read_text()
+    assert ood["table"].sha256 == ood["file"].sha256
+    assert set(ood["record"].query_id) | set(ood["file"].query_id) <= set(whole.query_id)
 
 
 def test_search_of_an_index():

@@ -1,11 +1,14 @@
 """Predictions and annotations of Python values: every shape gives the figures of the records."""
 
+import json
+
 import numpy as np
 import pytest
 
 import truemoment as tm
-from truemoment.base.errors import InputError, MatchError, UsageError
+from truemoment.base.errors import InputError, MatchError, MissingFileError, UsageError
 from truemoment.data import python_values
+from truemoment.studies.audit.request import AuditRequest
 
 ROWS = [
     {"query_id": "v#0", "video_id": "v", "duration_s": 30.0, "sentence": "a door opens", "moments": [[2.0, 6.0]]},
@@ -270,6 +273,34 @@ def test_people_and_systems_are_values():
     assert values == [RIGHT[1]]
     people = tm.humans(annotations=rows, measures="mIoU", draws=5, resamples=20).rows()
     assert {row["value"] for row in people} == {1.0}  # all three marked the same moments
+
+
+def test_a_table_has_its_other_splits_as_a_file_does(tmp_path):
+    """Baselines learn from the rows of split train; a study finds the other splits by name."""
+    rows = [
+        {"query_id": f"v{n}#0", "video_id": f"v{n}", "duration_s": 30.0, "sentence": "a door opens"}
+        | {"moments": [[n % 20, n % 20 + 5.0]], "split": ("train", "val", "test")[n % 3]}
+        for n in range(60)
+    ]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    learned = [tm.baseline("best-constant", annotations=given, split="test") for given in (rows, file)]
+    documents = [baseline.document() for baseline in learned]
+    assert documents[0]["fitted_on"] == "own/train"
+    assert documents[0]["fitted_on_sha256"] == documents[1]["fitted_on_sha256"]
+    assert [figure["value"] for figure in documents[0]["measures"]] == learned[1].to_pandas()["value"].tolist()
+    request = AuditRequest(learned[0].predictions, annotations=rows, split="test", fit_split="val")
+    assert request.training(request.origin, request.reference()).split == "val"
+    assert [split.split for split in request.source.other_splits(None)] == ["train", "val"]
+    with pytest.raises(UsageError, match="got annotations and a dataset"):
+        AuditRequest(learned[0].predictions, annotations=rows, dataset="charades-sta", split="test")
+
+
+def test_the_name_of_a_dataset_is_answered_with_its_keyword():
+    with pytest.raises(MissingFileError, match=r"Charades_STA: no such file; .*dataset='charades-sta'"):
+        tm.evaluate(LISTS, annotations="Charades_STA")
+    with pytest.raises(UsageError, match=r"unknown dataset .*expected the option --annotations"):
+        tm.evaluate(LISTS, dataset=__file__, split="test")
 
 
 def test_biases_of_a_table_with_splits():

@@ -241,7 +241,6 @@ def test_a_shortest_moment_can_be_given_on_a_grid():
     assert found.even_bits == pytest.approx(math.log2(15))
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_odd_files_are_counted_or_refused(data):
     """Whatever is marked in steps: steps lie in the video, and figures are finite."""

@@ -182,7 +182,6 @@ def videos_of(found, name):
     return set(found.annotations.queries.video_id[found.members[name]])
 
 
-@settings(max_examples=50)
 @given(seeds, location_plans)
 def test_every_query_is_in_one_split_and_no_video_in_two(seed, plan):
     found = made(seed, plan)
@@ -204,7 +203,6 @@ def test_every_query_is_in_one_split_and_no_video_in_two(seed, plan):
         assert n - largest < share * found.annotations.n_queries
 
 
-@settings(max_examples=50)
 @given(seeds, location_plans)
 def test_no_video_of_test_ood_has_an_overlong_moment(seed, plan):
     found = made(seed, plan)
@@ -230,7 +228,6 @@ def n_after(found, limit):
     return n
 
 
-@settings(max_examples=50)
 @given(seeds, location_plans.filter(lambda plan: plan.marked is None))
 def test_the_smallest_number_that_fills_test_ood_is_marked(seed, plan):
     found = made(seed, plan)
@@ -247,7 +244,6 @@ def test_the_smallest_number_that_fills_test_ood_is_marked(seed, plan):
         assert n == n_after(found, ranks[-1])  # nothing fills it: as near as it can be
 
 
-@settings(max_examples=50)
 @given(seeds, location_plans, shares, shares)
 def test_marking_or_asking_for_more_never_loses_a_query_of_test_ood(seed, plan, one, other):
     less, more = sorted((one, other))
@@ -307,7 +303,6 @@ def on_a_grid(queries):
     return [(f"v{video}#{at}", f"v{video}", 8.0, moments) for at, (video, moments) in enumerate(queries)]
 
 
-@settings(max_examples=50)
 @given(gridded, st.randoms(use_true_random=False), st.sampled_from(["ood", "rest"]))
 def test_the_order_of_the_file_changes_nothing_where_places_tie(queries, random, ties):
     rows = on_a_grid(queries)
@@ -351,7 +346,6 @@ wild_plans = st.builds(
 )
 
 
-@settings(max_examples=100)
 @given(wild, wild_durations, wild_plans)
 def test_anything_gives_a_split_or_says_why_not(queries, durations, plan):
     rows = [

@@ -224,7 +224,6 @@ def test_chance_is_what_a_plain_simulation_gives():
     assert found.even_value == pytest.approx(np.mean(best), abs=0.008)
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 1000), st.integers(1, 700))
 def test_placements_keep_lengths_and_stay_in_the_video(seed, n):
     length = np.random.default_rng(seed).random(n) * 0.99 + 0.005

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import shutil
 import threading
@@ -88,6 +89,31 @@ def axe():
         return [f"{of['id']}: {[node['html'][:120] for node in of['nodes']]}" for of in found]
 
     return broken
+
+
+TASKS = {
+    "three queries that a model answers confidently and wrong, from its audit": ("impossible", "2 clicks"),
+    "why the verdict is what it is": ("5 screens", "0 screens"),
+    "the table of an audit as LaTeX": ("a command", "1 click"),
+    "mark ten moments": ("50 keys", "30 keys"),
+    "find, play and save a clip": ("7 clicks", "4 clicks"),
+    "compare five models": ("a command", "2 clicks"),
+    "share an audit": ("several files", "1 file"),
+}
+"""Tasks of people, with what each took before and what it should take."""
+
+
+@pytest.fixture(scope="session")
+def tasks():
+    """Give a dictionary for what tasks took: "2 clicks", seconds; TRUEMOMENT_TASKS names a file for the table."""
+    took = {}
+    yield took
+    if path := os.environ.get("TRUEMOMENT_TASKS"):
+        lines = ["| task | before | aim | now | seconds of the pages |", "| --- | --- | --- | --- | ---: |"]
+        for task, (before, aim) in TASKS.items():
+            now, seconds = took.get(task, ("not run", math.nan))
+            lines.append(f"| {task} | {before} | {aim} | {now} | {seconds:.1f} |")
+        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 class Watch:

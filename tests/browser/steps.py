@@ -1,4 +1,26 @@
-"""What a person does on the page on which moments are marked, each step awaited."""
+"""What a person does on a page: counted clicks and keys, and steps of marking, each awaited."""
+
+import time
+
+
+class Person:
+    """A person who does a task on a page, from a first look at it: clicks, keys and seconds are counted."""
+
+    def __init__(self, page):
+        self.page, self.clicks, self.keys, self._began = page, 0, 0, time.perf_counter()
+
+    def click(self, locator):
+        self.clicks += 1
+        locator.click()
+
+    def press(self, key):
+        self.keys += 1
+        self.page.keyboard.press(key)
+
+    @property
+    def seconds(self):
+        """Seconds so far: those of the page, since this person neither reads nor thinks."""
+        return time.perf_counter() - self._began
 
 
 def ready(page):

@@ -12,7 +12,7 @@ from truemoment.web.annotating.people import OWNER
 
 from ..thorough import quick_are
 from .conftest import FILES, N_FRAMES
-from .steps import at_frame, number_of, press, ready, saved
+from .steps import Person, at_frame, number_of, press, ready, saved
 
 pytestmark = pytest.mark.slow
 
@@ -123,6 +123,29 @@ def test_by_keys_alone(study):
     assert page.get_attribute("#absent", "aria-pressed") == "true"
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#done:not([hidden])")
+
+
+@pytest.mark.parametrize("count", quick_are([2], [2, 10]))
+def test_moments_that_are_marked_while_the_video_plays(study, tasks, count):
+    """The next video plays at once, and a required review begins by itself: three keys a moment."""
+    served = study(sentences=[f"a person opens door {k}" for k in range(count)], review="required")
+    page = served.task_page("w01")
+    person, answers = Person(page), {}
+    person.press("Space")
+    for _ in range(count):
+        task = number_of(page)
+        page.wait_for_function("() => document.getElementById('video').currentTime > 0.3")
+        person.press("i")
+        page.wait_for_function("() => document.getElementById('video').currentTime > 0.8")
+        person.press("o")
+        page.wait_for_function("() => document.getElementById('moments').textContent.includes('✓ Reviewed')")
+        person.press("Control+Enter")
+        page.wait_for_function(f"() => !location.pathname.endsWith('/{task}')")
+        answers[task] = served.answer(task)
+    page.wait_for_selector("#done:not([hidden])")
+    assert all(state == "submitted" and len(answer["moments"]) == 1 for answer, state in answers.values())
+    assert person.keys == 3 * count + 1
+    tasks["mark ten moments"] = f"{3 * 10 + 1} keys, the first one plays", person.seconds * 10 / count
 
 
 @pytest.mark.thorough

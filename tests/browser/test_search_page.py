@@ -14,6 +14,7 @@ from truemoment.searching.index import Index
 from truemoment.web.browsing.search_site import open_search
 
 from ..thorough import quick_are
+from .steps import Person
 
 pytestmark = pytest.mark.slow
 
@@ -300,6 +301,23 @@ def test_collections_are_ordered_played_and_survive_two_tabs(served):
     page.keyboard.press("Space")
     playing(page)
     assert sources(page) == 1
+
+
+def test_a_clip_is_found_played_and_saved(served, tmp_path, tasks):
+    page = served().page()
+    person = Person(page)
+    page.keyboard.type("red")
+    person.click(page.get_by_role("button", name="Search"))
+    found(page)
+    person.click(page.locator(".card .screen").first)
+    playing(page)
+    with page.expect_download() as saved:
+        person.click(page.get_by_role("button", name="Save the clip of moment 1"))
+    saved.value.save_as(tmp_path / "clip.mp4")
+    assert saved.value.suggested_filename.startswith("01-a-")
+    assert b"ftyp" in (tmp_path / "clip.mp4").read_bytes()[:12]
+    assert person.clicks == 3
+    tasks["find, play and save a clip"] = f"{person.clicks} clicks", person.seconds
 
 
 def test_exports_are_saved_as_files(served, tmp_path):

@@ -11,21 +11,18 @@ from truemoment.worlds.described.film import DescribedSettings, make_described
 
 
 @pytest.fixture(scope="module")
-def films(tmp_path_factory):
-    """A film with its track, and a track of another speed."""
-    made = {}
-    for name, damage in (("plain", Damage()), ("fast", Damage(rate=25 / 24, codec="mp3"))):
-        folder = tmp_path_factory.mktemp(name)
-        made[name] = make_described(folder, 2, 0, DescribedSettings(pictures=False, damage=damage))
-    return made
+def truth(tmp_path_factory):
+    """A film with its track."""
+    settings = DescribedSettings(pictures=False, damage=Damage())
+    return make_described(tmp_path_factory.mktemp("plain"), 2, 0, settings)
 
 
 def align(*words):
     return run(["collect", "align", *map(str, words)])
 
 
-def test_alignment_as_json_and_file(films, tmp_path, capsys):
-    truth, out = films["plain"], tmp_path / "alignment.json"
+def test_alignment_as_json_and_file(truth, tmp_path, capsys):
+    out = tmp_path / "alignment.json"
     assert align(truth.film, truth.track, "--json", "-", "-o", out) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["schema"], document["verdict"]) == ("truemoment/alignment/1", "aligned")
@@ -34,8 +31,9 @@ def test_alignment_as_json_and_file(films, tmp_path, capsys):
 
 
 @pytest.mark.thorough
-def test_paper_method_fails_on_another_speed_with_status_1(films, capsys):
-    truth = films["fast"]
+def test_paper_method_fails_on_another_speed_with_status_1(tmp_path, capsys):
+    settings = DescribedSettings(pictures=False, damage=Damage(rate=25 / 24, codec="mp3"))
+    truth = make_described(tmp_path, 2, 0, settings)
     assert align(truth.film, truth.track, "--method", "paper") == 1
     shown = " ".join(capsys.readouterr().out.split())
     assert "The paper's check fails: it would discard this film." in shown
@@ -53,8 +51,7 @@ def test_paper_method_fails_on_another_speed_with_status_1(films, capsys):
         (("FILM", "TRACK", "-o", "FILM"), "is read or written already"),
     ],
 )
-def test_bad_input_is_one_line(films, words, finding, capsys):
-    truth = films["plain"]
+def test_bad_input_is_one_line(truth, words, finding, capsys):
     names = {"FILM": truth.film, "FILM#9": f"{truth.film}#9", "TRACK": truth.track, "SUBTITLES": truth.subtitles}
     assert align(*(names.get(word, word) for word in words)) == 2
     error = capsys.readouterr().err

@@ -83,6 +83,7 @@ def test_a_file_that_is_called_as_a_command_is_a_video(call, films):
     assert "1 video (1 indexed now)" in out
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("no_cluster")
 def test_a_search_by_a_cluster_is_the_search_of_one_process(call, index):
     alone = call("search", "red", index, "--exact", "--quiet")

@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
+import truemoment as tm
 from truemoment import __version__, read_annotations, read_predictions
+from truemoment.base.errors import UsageError
 from truemoment.data.answers import VERSION
 
 from ..served.stub import Reply, error, guess, images_of, said, serving, text_of
@@ -71,6 +73,20 @@ def lines_of(path):
 
 
 # ---- What is written
+
+
+def test_in_python_it_is_the_command(predict, server, videos, annotations, tmp_path):
+    """The same request gives the same file; fields may be a dictionary, and the queries a table."""
+    assert predict("--seed", 5, "--set", "top_p=0.5", "--price", "1,2")[0] == 0
+    rows = [json.loads(line) for line in annotations.read_text().splitlines()]
+    words = {"model": "m", "videos": videos, "seed": 5, "set": {"top_p": 0.5}, "price": "1,2"}
+    made = tm.predict_endpoint(server.url, annotations=rows, split="test", out=tmp_path / "again.jsonl", **words)
+    assert lines_of(tmp_path / "again.jsonl")[1:] == lines_of(tmp_path / "out.jsonl")[1:]
+    assert (made.warnings, vars(made.price)) == ([], {"prompt": 1.0, "completion": 2.0})
+    assert made.to_pandas().columns.tolist() == ["query_id", "rank", "start_s", "end_s", "score"]
+    assert server.requests[0]["top_p"] == server.requests[-1]["top_p"] == 0.5
+    with pytest.raises(UsageError, match=r"predict_endpoint in Python"):
+        tm.predict(server.url, annotations=rows, out=tmp_path / "p.jsonl")
 
 
 def test_the_result_file_says_how_it_was_made(predict, server, tmp_path, annotations):

@@ -121,9 +121,13 @@ def test_a_test_split_chooses_only_by_force_and_every_result_says_so(call, fails
     told = fails(2, *words, "-o", tmp_path / "run", "--select-split", "test-iid")
     assert "--force" in told
     assert not (tmp_path / "run").exists()
-    status, out, _ = call(*words, "-o", tmp_path / "run", "--select-split", "test-iid", "--force", "--quiet")
+    forced = ("--train-split", "test-ood", "--select-split", "test-iid", "--force", "--quiet")
+    status, out, _ = call(*words, "-o", tmp_path / "run", *forced)
     assert status == 0
-    assert "by force" in out
+    note = (
+        "by force: it was trained on test-ood; its epoch was chosen on test-iid; figures on these splits are too good"
+    )
+    assert note in " ".join(out.split())
     preds = tmp_path / "run" / "test-ood.jsonl"
     own = ["--annotations", world / "annotations.jsonl", "--split", "test-ood"]
     status, out, err = call("evaluate", preds, *own)

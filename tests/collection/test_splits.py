@@ -12,7 +12,7 @@ from truemoment.collection.same_film import joined
 from truemoment.collection.splits import DEFAULT_SHARES, NAMES, read_clean, read_shares, split_clean, split_films
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**31), st.integers(40, 80))
 def test_shares_come_within_one_percent_and_groups_are_whole(seed, n_films):
     rng = np.random.default_rng(seed)
@@ -55,7 +55,6 @@ def test_clean_films_are_val_and_test(tmp_path):
         read_clean(path)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**31), st.integers(1, 9), st.integers(1, 9))
 def test_the_assignment_is_the_best_one(seed, n_rows, n_columns):
     rng = np.random.default_rng(seed)

@@ -343,10 +343,9 @@ def test_no_name_is_not_this_folder(root, monkeypatch):
 def test_a_name_without_a_slash_stays_an_unknown_dataset(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "afile").write_text("")
-    for name in ("nowhere", "afile"):
-        with pytest.raises(
-            UsageError, match=f"^unknown dataset '{name}', expected one that 'truemoment datasets list' shows"
-        ):
+    expected = {"nowhere": "one that 'truemoment datasets list' shows", "afile": "the option --annotations for a file"}
+    for name, hint in expected.items():
+        with pytest.raises(UsageError, match=f"^unknown dataset '{name}', expected {hint}"):
             load_annotations(name, "val")
 
 

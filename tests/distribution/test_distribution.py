@@ -9,14 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from truemoment.base.boundary import distribution
-from truemoment.base.boundary.distribution import JobRunner, distribute
+from truemoment.base.boundary.distribution import JobRunner, begin_worker, distribute
 from truemoment.base.errors import InputError
-from truemoment.learning.training.trials import _begin
 
 
 def work_of(do):
     """Return work that can be sent to processes."""
-    return JobRunner(do=do, begin=_begin, given_up=lambda job, times: (job, times), needs="nothing", threads=1)
+    return JobRunner(do=do, begin=begin_worker, given_up=lambda job, times: (job, times), needs="nothing", threads=1)
 
 
 @pytest.mark.parametrize("workers", [None, 1, 2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import pickle
@@ -106,7 +107,6 @@ def test_missing_durations_are_no_matter_where_none_is_needed():
         ("mIoU; dR@1,IoU=0.5", "default", "dR@1,IoU=0.5"),
         ("mIoU", "default,times=normalised", "protocol default,times=normalised"),
         ("mIoU", "2d-tan", "protocol 2d-tan"),
-        (None, "default", "dR@1,IoU=0.3"),
     ],
 )
 def test_missing_durations_are_refused_where_they_are_needed(measures, protocol, what):
@@ -116,6 +116,20 @@ def test_missing_durations_are_refused_where_they_are_needed(measures, protocol,
         f"{what} needs every video's duration; 2 videos have none (queries a, b, c, ...); "
         "give durations (--durations FILE or --videos DIR) or ask for other measures"
     )
+
+
+def test_the_usual_measures_are_those_that_the_durations_allow():
+    annotations, answers = unknown_durations()
+    found = truemoment.evaluate(answers, annotations=annotations)
+    usual = parse_measures(get_protocol("default").measures)
+    assert list(found.measures) == [measure for measure in usual if not str(measure).startswith("dR")]
+    assert found.report().notes[0] == (
+        "without dR@1,IoU=0.3, dR@1,IoU=0.5, dR@1,IoU=0.7, as 2 videos have no duration; --durations FILE or "
+        "--videos DIR gives them"
+    )
+    known = dataclasses.replace(annotations, duration_s=np.full(len(annotations), 20.0))
+    assert list(truemoment.evaluate(answers, annotations=known).measures) == list(usual)
+    assert "without" not in str(truemoment.evaluate(answers, annotations=known).report().notes)
 
 
 # ---- Counts

@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import http.server
 import json
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,12 @@ CLASSES = ("Closing a door", "Opening a book", "Holding a cup")
 def make_crash_place(folder: Path) -> None:
     """Write the whole files and those of the long commands into a new folder, and go there."""
     make_place(folder)
+    add_long(folder)
+
+
+def add_long(folder: Path) -> None:
+    """Add the files of the long commands to the whole files of a folder, and go there."""
+    os.chdir(folder)
     make_described(Path("described"), minutes=1, seed=3, settings=DescribedSettings(pictures=False))
     mine = Path("mine.jsonl").read_text()
     torch.save(content("moment-detr"), "published.ckpt")

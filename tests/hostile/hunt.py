@@ -70,6 +70,7 @@ class Hunter:
             path.mkdir(parents=True)
         (outside / OUTSIDE).write_text(CANARY)
         self.outside = snapshot(outside)
+        self.drawn: set[Command] = set()
         self.passed: set[Command] = set()
         """Commands that ended well on an input, with their own options."""
         secrets = dict.fromkeys(("OPENAI_API_KEY", "HF_TOKEN", "TRUEMOMENT_API_KEY"), f"{CANARY}-key")
@@ -102,6 +103,7 @@ class Hunter:
     def hunt(self, seed: int, number: int) -> Finding | None:
         """Run the input of a number; return what it found."""
         command, rng = _command_of(seed, number)
+        self.drawn.add(command)
         kind = str(rng.choice(KINDS, p=SHARES))
         words, limits, named, what = self._draw(command, kind, rng)
         before = snapshot(self.place)
@@ -131,12 +133,10 @@ class Hunter:
             _remove(outside / name)
         return ["a file outside the place was changed"] if snapshot(outside) != self.outside else []
 
-    def check_whole(self, commands: list[Command]) -> None:
-        """Run commands that have not ended well on any input on whole files: what fails there finds nothing."""
+    def check_whole(self) -> None:
+        """Run commands that were drawn and never ended well on whole files: what fails there finds nothing."""
         failed = []
-        for command in commands:
-            if command in self.passed:
-                continue
+        for command in self.drawn - self.passed:
             outcome = run_forked(list(command.words), self.place, Limits())
             if outcome.status not in (0, 1) and not command.fails:
                 failed.append(f"{shlex.join(command.words)}: status {outcome.status}: {outcome.err.decode()}")
@@ -253,7 +253,7 @@ class Hunt:
             if _command_of(self.seed, number)[0].late == late and (finding := hunter.hunt(self.seed, number)):
                 found.append(finding)
                 print(f"{finding.kept}: {finding.kind}: {finding.command}\n    {'; '.join(finding.broken)}", flush=True)
-        hunter.check_whole([command for command in COMMANDS if command.late == late][share :: self.workers])
+        hunter.check_whole()
         return found
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2] / "src" / "truemoment"
 
 OPENERS = re.compile(r"open_regular|(av|h5py|sqlite3)\.(open|File|connect)|.*\.from_pretrained")
+HINTS = re.compile(r"open_regular|av\.|h5py\.|sqlite3\.|from_pretrained")
+"""What stands in every module that has one: only these are parsed."""
 
 REGISTERS = {"reading", "updating", "writing", "atomic_write", "atomic_folder"}
 
@@ -39,9 +41,10 @@ def test_every_opener_is_registered():
     silent, seen = set(), 0
     for path in sorted(ROOT.rglob("*.py")):
         place = path.relative_to(ROOT).as_posix()
-        if place.startswith("base/boundary/"):
+        text = path.read_text(encoding="utf-8")
+        if place.startswith("base/boundary/") or not HINTS.search(text):
             continue
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for function in ast.walk(ast.parse(text)):
             if isinstance(function, ast.FunctionDef):
                 names = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
                 opens = any(map(OPENERS.fullmatch, names))

@@ -119,7 +119,6 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", WRITABLE)
-@settings(max_examples=40)
 @given(data=st.data())
 def test_round_trip(folder, name, data):
     rows = data.draw(worlds(FORMATS[name].loses))

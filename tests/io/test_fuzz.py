@@ -150,7 +150,7 @@ def mutations(draw, good):
     return bytes(content)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=st.data())
 @pytest.mark.parametrize("name", GOOD)
 def test_mutated_files(survives, name, data):
@@ -190,7 +190,6 @@ KEYS = ["query_id", "video_id", "sentence", "moments", "truemoment", "annotation
         "pred_relevant_windows", "pred_saliency_scores", "results", "timestamp", "score"]  # fmt: skip
 
 
-@settings(max_examples=200)
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6), min_size=1, max_size=3))
 def test_json_of_other_shapes(survives, lines):
     # The right keys, with values of every other kind (json.dumps writes NaN and Infinity as such).

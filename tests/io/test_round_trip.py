@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions
@@ -89,7 +89,6 @@ def test_csv(through, world):
     through(world, "csv")
 
 
-@settings(max_examples=50)
 @given(worlds(empty=False), st.sampled_from(["native", "parquet", "csv"]))
 def test_a_second_writing_gives_the_same_bytes(tmp_path_factory, world, format_name):
     annotations, predictions = world

@@ -1,5 +1,6 @@
 """Units of times: what they look like if they are improbable as seconds, and what commands do about it."""
 
+import html
 import json
 
 import numpy as np
@@ -11,7 +12,7 @@ from truemoment.base.errors import InputError
 from truemoment.cli import run
 from truemoment.data.formats import read_predictions
 from truemoment.data.units import ReferenceTimes, look_at_units
-from truemoment.studies.meta.loading import SystemSource
+from truemoment.studies.meta.loading import SystemSource, VariantSource
 
 N = 120
 
@@ -153,6 +154,29 @@ def test_a_study_of_measures_ends_before_any_verdict(files):
     SystemSource((f"a={frames}", f"b={frames}"), annotations=own, axis="fps=30").load()
 
 
+def test_model_selection_maps_columns_and_takes_durations(files):
+    """Frames in columns of other names are the references, on both sides."""
+    folder, rows = files[0].parent, [json.loads(line) for line in files[0].read_text().splitlines()]
+    table = "".join("{query_id},{video_id},{sentence},{0},{1}\n".format(*row["moments"][0], **row) for row in rows)
+    (folder / "mine.csv").write_text("id,clip,text,from,to\n" + table)
+    durations = "".join(f"{row['video_id']},{row['duration_s']}\n" for row in rows)
+    (folder / "long.csv").write_text("video_id,duration_s\n" + durations)
+    variants = (f"a={files[1]}", f"b={files[1]}")
+    source = VariantSource(
+        validation=variants,
+        test=variants,
+        validation_annotations=folder / "mine.csv",
+        annotations=folder / "mine.csv",
+        fields="query_id=id, video_id=clip, sentence=text, start_s=from, end_s=to",
+        durations=folder / "long.csv",
+        prediction_fields="query_id=query_id, start_s=start/30, end_s=end/30",
+        measures="mIoU; dR@1,IoU=0.5",
+    )
+    validation, test = source.load()
+    assert validation.figures.min() > 0.95
+    assert test.systems.figures.min() > 0.95
+
+
 def test_a_leaderboard_reads_the_axis_of_a_system(files, capfd):
     """The board is refused without the axis; with it, the frames are the references."""
     own, _ = files
@@ -167,6 +191,39 @@ def test_a_leaderboard_reads_the_axis_of_a_system(files, capfd):
     assert run(words) == 0
     document = json.loads((own.parent / "site" / "leaderboard.json").read_text())
     assert document["comparison"]["methods"][0]["measures"][0]["value"] > 0.95
+
+
+def test_a_leaderboard_maps_the_columns_of_annotations_and_of_a_system(files):
+    """Frames in columns of other names are the references; a mapping may be a file, below the folder only."""
+    folder = files[0].parent
+    rows = [json.loads(line) for line in files[0].read_text().splitlines()]
+    table = "".join("{video_id},{sentence},{0},{1}\n".format(*row["moments"][0], **row) for row in rows)
+    (folder / "mine.csv").write_text("clip,text,from,to\n" + table)
+    durations = "".join(f"{row['video_id']},{row['duration_s']}\n" for row in rows)
+    (folder / "long.csv").write_text("video_id,duration_s\n" + durations)
+    frames = "".join(f"{row['video_id']},{row['moments'][0][0] * 30},{row['moments'][0][1] * 30}\n" for row in rows)
+    (folder / "out.csv").write_text("clip,first,last\n" + frames)
+    (folder / "out.map").write_text("query_id=clip\nstart_s=first/30\nend_s=last/30\n")
+    mapping = "query_id=clip, video_id=clip, sentence=text, start_s=from, end_s=to"
+    head = f"title: t\nannotations: mine.csv\nfields: '{mapping}'\ndurations: long.csv\nfit_split: none\n"
+    head += "measures: mIoU\nsystems:\n"
+    system = "  - {name: %s, files: out.csv, sees_video: false, prediction_fields: '%s'}\n"
+    words = ["leaderboard", str(folder), "--resamples", "200", "--permutations", "9", "--quiet"]
+    board = folder / "leaderboard.yaml"
+    fields = "query_id=clip, start_s=first/30, end_s=last/30"
+    board.write_text(head + system % ("a", fields) + system % ("b", "@out.map"))
+    assert run(words) == 0
+    document = json.loads((folder / "site" / "leaderboard.json").read_text())
+    assert [method["measures"][0]["value"] for method in document["comparison"]["methods"]] == pytest.approx([1, 1])
+    assert f"--prediction-fields '{fields}'" in html.unescape((folder / "site" / "index.html").read_text())
+    for wrong, problem in (
+        ("from=first", "got the field 'from'"),
+        ("@../o.map", "got '../o.map', expected a path"),
+    ):
+        board.write_text(head + system % ("a", fields) + system % ("b", wrong))
+        with pytest.raises(InputError, match=r"field systems\[1\]\.prediction_fields: ") as refused:
+            tm.leaderboard(folder)
+        assert problem in str(refused.value)
 
 
 def test_a_record_is_looked_at_as_a_file(files):

@@ -61,7 +61,6 @@ def test_tau_is_scipys() -> None:
             assert found.tau[a, b] == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 8), st.integers(1, 5), st.integers(2, 4))
 def test_one_product_is_each_pair_of_rankings_by_itself(
     seed: int, n_systems: int, n_measures: int, levels: int
@@ -132,7 +131,7 @@ def test_a_single_measure_has_nobody_to_agree_with() -> None:
     assert found.highest.tolist() == [0.0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_tau_is_symmetric_and_within_its_range(seed: int) -> None:
     """Tau-b is symmetric, between -1 and 1, and 1 of a ranking with itself."""

@@ -55,7 +55,7 @@ def drawn(axiom, *, n=300, length=5, references=1, protocol=DEFAULT, seed=0):
 
 @pytest.mark.parametrize("axiom", ["INV", "MON"])
 @pytest.mark.parametrize("references", [1, 2, 4])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(length=st.integers(2, 12), seed=st.integers(0, 2**32 - 1), protocol=st.sampled_from(sorted(PROTOCOLS)))
 def test_every_pair_fulfils_its_conditions(axiom, references, length, seed, protocol):
     pairs = drawn(axiom, n=60, length=length, references=references, protocol=get_protocol(protocol), seed=seed)

@@ -55,7 +55,7 @@ def windows_in_videos(draw):
     return n_units, first, draw(st.integers(first + 1, n_units - 1))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(windows_in_videos())
 def test_moves_are_those_of_the_slow_version_and_legal_windows_stay_inside(case):
     n_units, first, last = case
@@ -103,7 +103,6 @@ def test_examples_of_the_specification():
 
 
 @given(st.integers(2, 300))
-@settings(max_examples=60, deadline=None)
 def test_the_start_is_legal_in_every_video(n_units):
     first, last = start_windows(torch.tensor([n_units]))[0].tolist()
     assert 0 <= first < last <= n_units - 1

@@ -4,14 +4,14 @@ import os
 import time
 
 from truemoment.base.boundary.own_path import OwnPath
-from truemoment.web.opening import kinds
+from truemoment.web.opening import kinds, work
 from truemoment.web.opening.catalogue import Catalogue
 from truemoment.web.opening.documents import report_of
 from truemoment.web.opening.entries import key_of
 from truemoment.web.opening.work import free_name
 
 from ..browsing.conftest import Client
-from .conftest import CANARY, N_QUERIES, write_predictions
+from .conftest import CANARY, N_QUERIES, write_annotations, write_predictions
 
 
 def cards_of(client, **asked):
@@ -183,6 +183,25 @@ def test_an_audit_is_started_and_leads_to_its_queries_and_back(opened, folder):
     assert listed["facets"]["views"] == {"confident-and-wrong": N_QUERIES // 2}
 
 
+def test_a_cancelled_audit_is_resumed(opened, folder, monkeypatch):
+    _, client = opened
+
+    def run_until_cancelled(*_, check, **__):
+        while True:
+            check()
+            time.sleep(0.01)
+
+    monkeypatch.setattr(work, "run_apart", run_until_cancelled)
+    job = client.post("/api/audit", json={"predictions": [key(folder, "theirs.jsonl")]}).json()
+    assert client.post(f"/api/jobs/{job['job']}/resume").status_code == 404  # it has not ended
+    client.post(f"/api/jobs/{job['job']}/cancel")
+    assert ended(client)["state"] == "cancelled"
+    monkeypatch.setattr(work, "run_apart", lambda *_, **__: None)
+    assert client.post(f"/api/jobs/{job['job']}/resume").json()["title"] == "Audit of theirs"
+    assert ended(client)["state"] == "ready"
+    assert len(client.get("/api/jobs").json()["jobs"]) == 1
+
+
 def test_a_comparison_of_several_files_leads_to_their_queries(opened, folder):
     _, client = opened
     keys = [key(folder, "ours.jsonl"), key(folder, "theirs.jsonl")]
@@ -195,12 +214,32 @@ def test_a_comparison_of_several_files_leads_to_their_queries(opened, folder):
     assert len(client.get(f"/browse/{'-'.join(keys)}/api/about").json()["systems"]) == 2
 
 
+def test_the_site_of_a_study_is_linked_for_its_owner(opened, folder, monkeypatch):
+    server, client = opened
+    assert "Open its site" in client.get(f"/item/{key(folder, 'study')}").text
+    monkeypatch.setattr(server.service.sites, "link", lambda study: f"http://127.0.0.1:8790/in#{study.name}")
+    answer = client.post(f"/api/site/{key(folder, 'study')}")
+    assert answer.json() == {"link": "http://127.0.0.1:8790/in#study"}
+    assert client.post(f"/api/site/{key(folder, 'run')}").status_code == 404
+    server.service.sites = None  # the page is for other machines too
+    assert "Open its site" not in client.get(f"/item/{key(folder, 'study')}").text
+    assert client.post(f"/api/site/{key(folder, 'study')}").status_code == 400
+
+
 def test_predictions_that_fit_no_annotations_are_refused_in_words(opened, folder):
     server, client = opened
     (folder / "else.jsonl").write_text('{"query_id": "other", "moments": [[1.0, 2.0, 0.5]]}\n')
     server.service.catalogue.listing(fresh=True)
     found = client.get(f"/browse/{key(folder, 'else.jsonl')}/queries")
     assert (found.status_code, "This cannot be opened" in found.text) == (400, True)
+    write_annotations(folder / "newer.jsonl")
+    server.service.catalogue.listing(fresh=True)
+    for name, titles in (("else.jsonl", ["newer.jsonl", "mine.jsonl"]), ("ours.jsonl", ["mine.jsonl", "newer.jsonl"])):
+        choices = client.get(f"/api/data/{key(folder, name)}").json()["choices"]
+        assert [choice["title"] for choice in choices] == titles  # those of an audit of the file come first
+        if name == "else.jsonl":
+            shown = client.get(f"/browse/{key(folder, name)}/queries").text
+            assert all(f"/browse/{key(folder, name)}.{choice['key']}/queries" in shown for choice in choices)
     client.post("/api/audit", json={"predictions": [key(folder, "else.jsonl")]})
     assert ended(client)["state"] == "failed"
     assert not (folder / "else.audit.json").exists()

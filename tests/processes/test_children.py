@@ -18,6 +18,8 @@ import truemoment.__main__ as program
 from truemoment.base.boundary.processes import SAFE_PATH, run_apart, without_current_folder
 from truemoment.base.errors import TrueMomentError, UsageError
 
+from ..thorough import quick_are
+
 TRUEMOMENT = Path(sys.executable).with_name("truemoment")
 
 POOL = """
@@ -57,7 +59,7 @@ def run(words, folder, **more):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", [POOL, CLUSTER], ids=["pool", "ray"])
+@pytest.mark.parametrize("script", quick_are(["pool"], {"pool": POOL, "ray": CLUSTER}))
 def test_a_program_that_uses_the_package(foreign, tmp_path, script):
     if script is CLUSTER and importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed")

@@ -37,6 +37,10 @@ TICKS = [{"Word": w, "Offset": round(s * 1e7), "Duration": round((e - s) * 1e7)}
 TRANSCRIPTS = {
     "Whisper": ("a.json", json.dumps({"segments": [{"text": w["word"], "words": [w]} for w in TIMED]})),
     "Vosk": ("a.jsonl", "".join(json.dumps({"result": [w], "text": w["word"]}) + "\n" for w in TIMED)),
+    "pipeline": (
+        "a.json",
+        json.dumps({"chunks": [{"text": w["word"], "timestamp": [w["start"], w["end"]]} for w in TIMED]}),
+    ),
     "Azure": ("a.json", json.dumps([{"RecognitionStatus": "Success", "NBest": [{"Words": [w]}]} for w in TICKS])),
     "CTM": ("a.ctm", "".join(f"film 1 {s:.2f} {e - s:.2f} {w} 0.6\n" for w, s, e in WORDS)),
     "WebVTT words": ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.200\nA<00:00:01.250><c> door</c><00:00:01.700> opens.\n"),

@@ -89,3 +89,13 @@ def test_sentences_without_a_level_are_the_answer_where_there_is_no_headline():
     many = several * 5
     lines = brief.lines(Report("title", (Section("one", "One", many), long)))
     assert lines[:2] == ["a: Moments of a are short.", "b: Moments of b are short."]
+
+
+def test_a_caution_is_shown_with_its_numbers_and_its_end():
+    caution = f"by force: test-iid has 12 shared queries; {'clean has 3 of the films; ' * 40}figures are too good"
+    lines = brief.lines(report(facts=(("data", "test"), ("floors", "12"), ("reads", "?"), ("caution", caution))))
+    shown = " ".join(line.strip() for line in lines)
+    assert height(lines) <= 25
+    assert "caution  by force: test-iid has 12 shared queries; " in shown
+    assert "figures are too good" in shown
+    assert "reads" not in shown

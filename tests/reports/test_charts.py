@@ -147,7 +147,7 @@ def test_a_page_begins_with_the_number_of_findings_and_links_to_the_most_serious
         for k, level in enumerate(("warning", "warning", "warning", "warning", "note", "good"))
     )
     headline = Finding(("Better: 3 points.",), level="good")
-    text = html.page(Report("t", (Section("one", "s", findings),), headline=headline, lead=charts()[:1]))
+    text = html.page(Report("t", (Section("one", "s", findings),), headline=headline, answer=charts()[:1]))
     start = text[: text.index('<section id="one"')]
     counts = re.findall(r'<li class="(\w+)"><a href="#([\w-]+)">([^<]+)</a></li>', start)
     assert counts == [

@@ -68,7 +68,7 @@ REPORT = Report(
     signature=EVIL,
     hashes=((EVIL, EVIL),),
     browse=EVIL,
-    lead=(KeyFigures((KeyFigure(EVIL, CELL, EVIL),)),),
+    answer=(KeyFigures((KeyFigure(EVIL, CELL, EVIL),)),),
 )
 
 

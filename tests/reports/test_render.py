@@ -66,7 +66,7 @@ def full(text="text from outside"):
         question="Is it so?",
         facts=(("data", text),),
         headline=Finding((f"It is so: 3 points of {text}.",), level="warning", evidence=(text,)),
-        lead=(KeyFigures((KeyFigure("skill", Cell("0.3", "0.2 to 0.4")),)),),
+        answer=(KeyFigures((KeyFigure("skill", Cell("0.3", "0.2 to 0.4")),)),),
         notes=(f"Note {text}",),
         reading=(("Floor", "A blind baseline."),),
         signature=f"signature {text}",

@@ -1,5 +1,6 @@
-"""Indexes of films of plain colours."""
+"""Indexes of films of plain colours, and of drawn rows."""
 
+import functools
 import shutil
 import sys
 from pathlib import Path
@@ -26,6 +27,22 @@ def settings():
         return Settings(**(known | others))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def drawn_once(tmp_path_factory, settings):
+    """Give the maker of indexes of so many drawn videos, each written once; tests get copies."""
+    from drawn_indexes import write_drawn
+
+    return functools.cache(lambda n: write_drawn(tmp_path_factory.mktemp("drawn") / "index", settings, n).path)
+
+
+@pytest.fixture
+def draw(tmp_path, drawn_once):
+    """Give the maker of an index of so many drawn videos, at tmp_path / "drawn"."""
+    from truemoment.searching.index import Index
+
+    return lambda n_videos: Index(shutil.copytree(drawn_once(n_videos), tmp_path / "drawn"))
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ pytest.importorskip("faiss", exc_type=ImportError)
 
 
 @pytest.fixture
-def drawn(tmp_path, settings):
-    return write_drawn(tmp_path / "drawn", settings, 40)
+def drawn(draw):
+    return draw(40)
 
 
 def test_a_code_is_the_nearest_centroid_of_each_part():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn_indexes import N_DIMENSIONS, sentences_near, write_drawn
+from drawn_indexes import N_DIMENSIONS, sentences_near
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -41,8 +41,8 @@ def test_the_formula_one_moment_at_a_time(cosine, median, length_s, half_s):
 
 
 @pytest.fixture
-def drawn(tmp_path, settings):
-    return write_drawn(tmp_path / "drawn", settings, 12)
+def drawn(draw):
+    return draw(12)
 
 
 def test_scores_of_an_index_are_the_cosine_or_less(drawn):

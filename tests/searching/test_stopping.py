@@ -17,8 +17,8 @@ from truemoment.searching.stopping import calibrate, search_until, write_calibra
 
 
 @pytest.fixture
-def drawn(tmp_path, settings):
-    return write_drawn(tmp_path / "drawn", settings, 30)
+def drawn(draw):
+    return draw(30)
 
 
 def slow_delta(index, vector, top):

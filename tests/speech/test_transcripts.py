@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from truemoment.base.errors import InputError, MissingFileError
+from truemoment.base.errors import DataWarning, InputError, MissingFileError
 from truemoment.media.speech.transcripts import read_transcript, refuse_past_end
 
 WORDS = [("A", 1.0, 1.2), ("door", 1.25, 1.6), ("opens.", 1.7, 2.2)]
@@ -70,6 +70,7 @@ AZURE_BATCH = {
     ]
 }
 VOSK = {"result": [{"word": w, "start": s, "end": e, "conf": 0.7} for w, s, e in WORDS], "text": "A door opens."}
+CHUNKS = {"text": " A door opens.", "chunks": [{"text": f" {w}", "timestamp": [s, e]} for w, s, e in WORDS]}
 CTM = "".join(f"film 1 {s:.2f} {e - s:.2f} {w} 0.6\n" for w, s, e in WORDS)
 WEBVTT = """WEBVTT
 Kind: captions
@@ -97,6 +98,7 @@ def written(folder, name, content):
         (("a.json", AZURE_BATCH), "Azure", 0.5, "2"),
         (("a.json", VOSK), "Vosk", 0.7, None),
         (("a.jsonl", json.dumps(VOSK) + "\n" + json.dumps({"result": [], "text": ""}) + "\n"), "Vosk", 0.7, None),
+        (("a.json", CHUNKS), "pipeline", None, None),
         (("a.ctm", CTM), "CTM", 0.6, None),
         (("a.vtt", WEBVTT), "WebVTT", None, None),
     ],
@@ -154,3 +156,18 @@ def test_a_transcript_of_a_longer_sound_is_refused(tmp_path):
         refuse_past_end(words, 1.0, path)
     with pytest.raises(MissingFileError):
         read_transcript(tmp_path / "none.json")
+
+
+def test_chunks_of_sentences_are_refused(tmp_path):
+    chunks = [{"text": " A door opens.", "timestamp": [1.0, 2.2]}]
+    with pytest.raises(InputError, match=r'has chunks of several words.*return_timestamps="word"'):
+        read_transcript(written(tmp_path, "a.json", {"text": " A door opens.", "chunks": chunks}))
+
+
+def test_a_word_that_lasts_too_long_is_reported(tmp_path):
+    # As a public report on stable-ts has it: the first word is held from the start of the file.
+    held = {
+        "segments": [{"words": [{"word": "A", "start": 0.2, "end": 17.2}, {"word": "door", "start": 17.2, "end": 18}]}]
+    }
+    with pytest.warns(DataWarning, match="1 of 2 words last longer than 5 s; the first is 'A' from 0.20 to 17.20 s"):
+        read_transcript(written(tmp_path, "a.json", held))

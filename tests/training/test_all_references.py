@@ -54,7 +54,7 @@ def run_of(tiny, model="moment-detr", *changes, n_rows=10):
     recipe = tiny(model, "rows=10", *changes)
     words = TokenVocabulary(("person", "opens"))
     store = store_of(TRAIN, VAL, n_rows=n_rows)
-    return Run(recipe, 0, TRAIN, VAL, {"val": VAL}, "memory", store, vocabulary=words, forced=True)
+    return Run(recipe, 0, TRAIN, VAL, {"val": VAL}, "memory", store, vocabulary=words, caution="by force: a test")
 
 
 def prepared(run):

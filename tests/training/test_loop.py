@@ -313,7 +313,7 @@ def test_a_task_on_a_test_split_is_refused_unless_forced(make_run, world):
     for part in ("train", "val"):
         with pytest.raises(UsageError, match="test-iid is a test split"):
             dataclasses.replace(make_run(), **{part: test})
-        assert dataclasses.replace(make_run(), **{part: test}, forced=True).forced
+        assert dataclasses.replace(make_run(), **{part: test}, caution="by force").caution
 
 
 def test_other_words_do_not_destroy_a_finished_run(make_run, tmp_path):

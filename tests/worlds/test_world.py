@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.base.errors import UsageError
@@ -40,7 +40,6 @@ def same_events(one: World, other: World, *names: str) -> bool:
     return all(np.array_equal(getattr(one.events, name), getattr(other.events, name)) for name in names)
 
 
-@settings(max_examples=40)
 @given(
     st.fixed_dictionaries(
         {

@@ -10,6 +10,6 @@ OnUnknown = Literal["refuse", "ignore"]
 OnNegative = Literal["refuse", "clip"]
 """Rule for negative times."""
 
-Which = Literal["last", "first", "all"]
+Which = Literal["chosen", "last", "first", "all"]
 OneSided = Literal["ambiguous", "extend"]
 Swapped = Literal["ambiguous", "keep", "sort"]

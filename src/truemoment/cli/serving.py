@@ -14,6 +14,7 @@ from truemoment.base.boundary.caching import Cache
 from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, number, option
 from truemoment.cli.outputs import say
+from truemoment.web.annotating import PORT as STUDY_PORT
 
 if TYPE_CHECKING:
     from truemoment.web.pages.launch import Listening
@@ -41,7 +42,7 @@ class ServingOptions(Request):
     HEADING = "Serving"
 
     host: str = host()
-    port: int = port(8790)
+    port: int = port(STUDY_PORT)
     name: str | None = option(
         "Name under which browsers reach the page, if not this machine's own.", metavar="NAME", rare=True
     )

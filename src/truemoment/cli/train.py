@@ -14,9 +14,11 @@ from truemoment.base.errors import UsageError
 from truemoment.base.request import named_files, several
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, suggest
+from truemoment.cli.expected import left
 from truemoment.cli.outputs import files_of_run, refuse_outputs, say
 from truemoment.cli.parts import ModelThreads, Output
 from truemoment.learning.training.request import TrainRequest
+from truemoment.report.words import about
 from truemoment.studies.request import path_of
 
 if TYPE_CHECKING:
@@ -89,16 +91,23 @@ def _refuse_outputs(inputs: list[Path | None], outputs: list[Path | None]) -> No
 
 @contextmanager
 def _epoch_lines(optimisation: Optimisation, output: Output) -> Iterator[tuple[Track, Any]]:
-    """Show steps in a progress bar, and write a line for each epoch."""
+    """Show steps in a progress bar, and write a line for each epoch; after the first, how long the others take."""
     from tqdm import tqdm
+
+    has_begun = False
 
     def track(items: Any, what: str) -> Any:  # noqa: ANN401 - any iterable
         return tqdm(items, desc=what, leave=False) if output.progress else items
 
     def on_epoch(epoch: Epoch) -> None:
+        nonlocal has_begun
         if not output.quiet:
             from truemoment.learning.training.report import epoch_line
 
             click.echo(epoch_line(epoch, optimisation), err=True)
+            rest_s = None if has_begun else left(1, epoch.seconds, optimisation.most_epochs - epoch.epoch)
+            has_begun = True
+            if rest_s is not None:
+                say(f"truemoment: this takes {about(rest_s)} more, less where it stops early", err=True)
 
     yield track, on_epoch

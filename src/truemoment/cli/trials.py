@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import MOST_SEED
+from truemoment.cli.expected import left
+from truemoment.report.words import about
 
 if TYPE_CHECKING:
     from truemoment.cli.parts import Output
@@ -49,21 +52,23 @@ def trial_lines(
     from tqdm import tqdm
 
     with tqdm(total=n_trials, desc=what, leave=False, disable=not output.progress) as bar:
-        left = n_trials
+        began, done = time.monotonic(), 0
 
         def on_trial(outcome: TrialOutcome) -> None:
-            nonlocal left
-            left -= 1
+            nonlocal done
+            done += 1
             if not output.quiet:
-                bar.write(_line(outcome, name_of(outcome), headline, left), file=sys.stderr)
+                rest_s = left(done, time.monotonic() - began, n_trials - done)
+                rest = f"{n_trials - done}" if rest_s is None else f"{about(rest_s)} for the {n_trials - done}"
+                bar.write(_line(outcome, name_of(outcome), headline, rest), file=sys.stderr)
             bar.update()
 
         yield on_trial
 
 
-def _line(outcome: TrialOutcome, name: str, headline: str, left: int) -> str:
+def _line(outcome: TrialOutcome, name: str, headline: str, rest: str) -> str:
     figures = [
         f"{row.split} {100 * float(row.value):.2f}" for row in outcome.rows if row.measure == headline and row.value
     ]
     what = outcome.failed or outcome.unfinished or f"{headline} {', '.join(figures) or 'undefined'}"
-    return f"{name}: {what}; {outcome.seconds:.1f} s, {left} left"
+    return f"{name}: {what}; {outcome.seconds:.1f} s, {rest} left"

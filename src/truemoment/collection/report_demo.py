@@ -12,6 +12,7 @@ from truemoment.collection.report import REASONS, dropped_table
 from truemoment.media.audio.alignment import Alignment
 from truemoment.report.drawing import METHOD, OTHER, drawing_style, new_figure
 from truemoment.report.model import (
+    CAUTION_LABEL,
     Block,
     Cell,
     Details,
@@ -59,10 +60,10 @@ def report(result: DemoResult) -> Report:
         question="Are the described sentences found, with their times, and no dialogue?",
         facts=(
             ("film", f"{clock(result.truth.duration_s)}, {len(result.truth.lines)} spoken sentences"),
-            ("caution", CAUTION),
+            (CAUTION_LABEL, CAUTION),
         ),
         headline=headline,
-        lead=(figures,),
+        answer=(figures,),
         sections=(_figures(result), _alignment(result), _rules(result), _kept(result)),
         reading=(
             ("recall", "true sentences that are matched / true sentences"),

@@ -97,7 +97,7 @@ class FieldMap:
     @classmethod
     def read(cls, word: str, fields: Collection[str], numbers: Collection[str], option: str = OPTION) -> FieldMap:
         """Read a mapping, or the file of one: ``@FILE``, or a path without ``=``."""
-        file = word[1:] if word.startswith("@") else word if "=" not in word else ""
+        file = file_of(word)
         if not file:
             try:
                 return cls(cls.parse(word, fields, numbers).columns, option)
@@ -126,6 +126,11 @@ class FieldMap:
     def save(self, path: AnyPath) -> None:
         """Write the mapping to a file, a field a line."""
         write_text(path, "".join(f"{name}={column}\n" for name, column in self.columns.items()))
+
+
+def file_of(word: str) -> str:
+    """Return the file that a word names in place of a mapping; "" for a mapping."""
+    return word[1:] if word.startswith("@") else word if "=" not in word else ""
 
 
 def _unit(part: re.Match[str], field: str, numbers: Collection[str]) -> tuple[str, float]:

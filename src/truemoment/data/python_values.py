@@ -181,7 +181,13 @@ def annotations_of(
     InputError
         If a row is malformed.
     """
-    entries = reference_entries(value, how, argument)
+    return annotations_from(reference_entries(value, how, argument), split, argument)
+
+
+def annotations_from(
+    entries: Sequence[ReferenceEntry], split: str | None = None, argument: str = "annotations"
+) -> Annotations:
+    """Return the queries of `split` and those without one, or all, of the entries of a value."""
     with _rows_named(argument):
         return replace(as_annotations(Path(argument), entries, split), dataset="own")
 

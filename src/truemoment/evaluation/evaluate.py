@@ -178,7 +178,10 @@ def resolve_measures(
     annotations: Annotations,
     predictions: Predictions,
 ) -> tuple[Measure, ...]:
-    """Return the distinct requested measures. None: those of the protocol, without clip ratings if there are none."""
+    """Return the distinct requested measures.
+
+    None: those of the protocol that can be computed, without clip ratings and durations where there are none.
+    """
     if isinstance(measures, str):
         return parse_measures(measures)
     if measures is not None:
@@ -187,7 +190,28 @@ def resolve_measures(
             return unique
         raise MeasureError("got no measure, expected at least one")
     has_saliency = annotations.saliency is not None and predictions.saliency is not None
-    return tuple(m for m in parse_measures(protocol.measures) if has_saliency or m.needs != "saliency")
+    standard = tuple(m for m in parse_measures(protocol.measures) if has_saliency or m.needs != "saliency")
+    return tuple(m for m in standard if m not in _without_durations(standard, protocol, annotations)) or standard
+
+
+def _without_durations(measures: Sequence[Measure], protocol: Protocol, annotations: Annotations) -> list[Measure]:
+    """Return the measures that need durations, where some are unknown and others of the protocol need none."""
+    if protocol.needs_duration or not _unknown_durations(annotations, measures).any():
+        return []
+    return [measure for measure in measures if measure.needs_duration]
+
+
+def note_on_durations(protocol: Protocol, annotations: Annotations, measures: Sequence[Measure]) -> str:
+    """Return which measures of a protocol are not among `measures` as durations are unknown; "" for none."""
+    standard = [measure for measure in parse_measures(protocol.measures) if measure.needs != "saliency"]
+    missing = [m for m in _without_durations(standard, protocol, annotations) if m not in measures]
+    if not missing:
+        return ""
+    n_videos = len(set(annotations.video_id[_unknown_durations(annotations, standard)]))
+    videos = "1 video has" if n_videos == 1 else f"{n_videos:,} videos have"
+    return (
+        f"without {', '.join(map(str, missing))}, as {videos} no duration; --durations FILE or --videos DIR gives them"
+    )
 
 
 def evaluate_constants(
@@ -624,10 +648,16 @@ def _rows_of_predictions(annotations: Annotations, predictions: Predictions, on_
     return row
 
 
-def _check_durations(annotations: Annotations, measures: Sequence[Measure], protocol: Protocol) -> None:
+def _unknown_durations(annotations: Annotations, measures: Sequence[Measure]) -> Bools:
+    """Return the moments (N,) with a needed duration that is unknown."""
     unknown = ~(annotations.duration_s > 0)
     if all(measure.needs != "saliency" for measure in measures):
         unknown &= ~np.isnan(annotations.start_s)  # where there is no moment, nothing is measured in the video
+    return unknown
+
+
+def _check_durations(annotations: Annotations, measures: Sequence[Measure], protocol: Protocol) -> None:
+    unknown = _unknown_durations(annotations, measures)
     if not unknown.any():
         return
     names = [str(measure) for measure in measures if measure.needs_duration]

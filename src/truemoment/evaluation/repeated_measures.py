@@ -1,4 +1,4 @@
-"""Which measures of a wide table repeat others, so that a page folds their columns."""
+"""Which measures repeat others: a page folds their columns, and other tables leave them out."""
 
 from __future__ import annotations
 
@@ -34,3 +34,9 @@ def repeated_measures(
         elif isinstance(measure, DiscountedRecall) and Recall(measure.n, measure.iou, ref=measure.ref) in measures:
             reasons[m] = f"{measure} is R@{str(measure).removeprefix('dR@')} with a discount for distant ends"
     return tuple((first + m, why) for m, why in reasons.items())
+
+
+def caption_without_repeats(caption: str, shown: Sequence[int], measures: Sequence[Measure]) -> str:
+    """Return the caption of a table of the measures that are shown, which says so where others are left out."""
+    is_whole = len(shown) == len(measures)
+    return caption if is_whole else f"{caption.rstrip('.')}; without measures that repeat others (JSON has all)"

@@ -46,8 +46,17 @@ class ChartAxis(NamedTuple):
 
 
 def nice_axis(low: float, high: float) -> ChartAxis:
-    """Return the shortest axis of at most :data:`N_STEPS` round steps from `low` or less to `high` or more."""
-    high = high if high > low else low + max(abs(low), 1.0)
+    """Return the shortest axis of at most :data:`N_STEPS` round steps from `low` or less to `high` or more.
+
+    Around a single value it reaches a twentieth of the value to both sides; 0 is the beginning of an axis.
+
+    Examples
+    --------
+    >>> nice_axis(65.8, 65.8).ticks, nice_axis(0, 0).tick_texts[-1]
+    ((62.0, 64.0, 66.0, 68.0, 70.0), '1.0')
+    """
+    if not high > low:
+        low, high = low - 0.05 * abs(low), high + (0.05 * abs(high) or 1.0)
     span = high - low
     power = 10.0 ** math.floor(math.log10(span / N_STEPS))
     for step in (factor * power for factor in (1, 2, 2.5, 5, 10, 20)):

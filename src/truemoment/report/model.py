@@ -21,6 +21,10 @@ LEVELS: tuple[Level, ...] = ("serious", "warning", "note", "good")
 """Levels of findings, the most serious first."""
 
 
+CAUTION_LABEL = "caution"
+"""Label of a fact that limits what the figures mean; short reports show it too."""
+
+
 class Cell(NamedTuple):
     """A cell of a table: its text, smaller text below it, whether it is marked, and the page that a page links to."""
 
@@ -283,7 +287,9 @@ class Report:
     headline
         The finding that answers the question; None where there is none.
     answer
-        Paragraphs and a table that answer the question in short, for the terminal; () for the first table.
+        Blocks that answer the question in short, after the headline. A page shows all but tables, beside the number of
+        findings and the first warnings, and inputs at its end; the terminal shows paragraphs and the table, or without
+        one the first table of the sections.
     notes
         Notes for readers of the figures.
     reading
@@ -296,9 +302,6 @@ class Report:
         Paths that its text names, beside those in `hashes`; a page shows them without the folders of the machine.
     browse
         Command that shows every query on a page; "" for none.
-    lead
-        Blocks that a page shows below the headline, beside the number of findings and the first warnings. Inputs then
-        go to the end of the page.
     """
 
     title: str
@@ -306,17 +309,21 @@ class Report:
     question: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     headline: Finding | None = None
-    answer: tuple[Paragraph | Table, ...] = ()
+    answer: tuple[Block, ...] = ()
     notes: tuple[str, ...] = ()
     reading: tuple[tuple[str, str], ...] = ()
     signature: str = ""
     hashes: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
     browse: str = ""
-    lead: tuple[Block, ...] = ()
+
+    @property
+    def lead(self) -> tuple[Block, ...]:
+        """The answer as a page shows it: without tables."""
+        return tuple(block for block in self.answer if not isinstance(block, Table))
 
     def blocks(self) -> Iterator[Block]:
-        """Yield all blocks in order, folded ones too."""
+        """Yield all blocks of a page in order, folded ones too."""
         yield from unfolded(self.lead)
         for section in self.sections:
             yield from unfolded(section.blocks)

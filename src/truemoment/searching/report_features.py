@@ -10,7 +10,7 @@ from typing import Any
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.records import Annotations
 from truemoment.media.features import FeatureAlignment, FeatureStore
-from truemoment.report.model import Finding, Level, Paragraph, Report, Section
+from truemoment.report.model import CAUTION_LABEL, Finding, Level, Paragraph, Report, Section
 from truemoment.worlds.perception import Perception
 
 SCHEMA = "truemoment/features-check/1"
@@ -51,7 +51,7 @@ def report(features: CheckedFeatures) -> Report:
     time = "rows cover each video evenly" if store.fps is None else f"{store.fps:g} rows a second"
     facts = [("features", f"{store.name}: {len(store):,} videos, {store.n_dimensions:,} numbers a row, {time}")]
     if caution := getattr(store, "caution", ""):
-        facts.append(("caution", caution))
+        facts.append((CAUTION_LABEL, caution))
     if features.alignment is not None:
         facts.append(("data", _counts(features.alignment)))
     if features.written:

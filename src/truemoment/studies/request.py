@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     AnyPredictions = Predictions | AnyFile | PythonValue
     """Predictions, or a file in any format that TrueMoment reads."""
 
-NO_OTHER_SPLITS = "other splits are read from a dataset or a file, found annotations of one split"
+NO_OTHER_SPLITS = "other splits are read from a dataset or a file, or are in a table; found annotations of one split"
 
 
 def data_dir() -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -148,15 +148,29 @@ class Data(Request):
     data_dir: AnyFile | None = data_dir()
 
     def check(self) -> None:
-        """Make annotations of a Python value that is no file."""
-        how = self.how_references if isinstance(self, ReadingAnnotations) else None
-        object.__setattr__(self, "annotations", annotations_of(self.annotations, "annotations", self.split, how))
+        """Make a source of a Python value that is neither a file nor a record: it may have several splits."""
+        if self.annotations is None or is_file(self.annotations):
+            return
+        from truemoment.base.records import Annotations
+        from truemoment.data.datasets.source import AnnotationSource
+        from truemoment.data.python_values import reference_entries
+        from truemoment.data.references import AS_STATED
+
+        if self.dataset is not None:
+            raise UsageError("got annotations and a dataset, expected one of them")
+        if not isinstance(self.annotations, Annotations | AnnotationSource):
+            how = self.how_references if isinstance(self, ReadingAnnotations) else AS_STATED
+            entries = tuple(reference_entries(self.annotations, how))
+            source = AnnotationSource(None, Path("annotations"), self.split, how=how, entries=entries)
+            object.__setattr__(self, "annotations", source)
 
     @property
     def source(self) -> AnnotationSource:
-        """The annotations by name or file."""
+        """The annotations by name, file or value."""
         from truemoment.data.datasets.source import AnnotationSource
 
+        if isinstance(self.annotations, AnnotationSource):
+            return self.annotations
         dataset = None if self.dataset is None else str(self.dataset)
         places = path_of(self.annotations), self.split, path_of(self.data_dir)
         if isinstance(self, ReadingAnnotations):
@@ -165,14 +179,10 @@ class Data(Request):
 
     @property
     def origin(self) -> AnnotationSource | Annotations:
-        """The annotations by name or file, or the record."""
+        """The annotations by name, file or value, or the record."""
         from truemoment.base.records import Annotations
 
-        if not isinstance(self.annotations, Annotations):
-            return self.source
-        if self.dataset is not None:
-            raise UsageError("got annotations and a dataset, expected one of them")
-        return self.annotations
+        return self.annotations if isinstance(self.annotations, Annotations) else self.source
 
     def reference(self) -> Annotations:
         """Read the annotations."""
@@ -240,7 +250,7 @@ class ReadingPredictions(Request):
         "Save the value of --prediction-fields to a file.", metavar="FILE", rare=True
     )
     which: Which | None = option(
-        "Answers in words: which moments of one that lists several. [default: last]", rare=True
+        "Answers in words: which moments of one that lists several. [default: chosen]", rare=True
     )
     one_sided: OneSided | None = option(
         "Answers in words: a start without an end, or an end without a start. [default: ambiguous]", rare=True
@@ -425,9 +435,7 @@ def path_of(value: AnyAnnotations | None) -> Path | None:
     return Path(value) if is_file(value) else None
 
 
-def annotations_of(
-    value: AnyAnnotations | None, argument: str, split: str | None = None, how: ReferenceOptions | None = None
-) -> Annotations | AnyFile | None:
+def annotations_of(value: AnyAnnotations | None, argument: str) -> Annotations | AnyFile | None:
     """Return a file's name as it is, and any other value as annotations; errors call it `argument`."""
     if value is None or is_file(value):
         return value
@@ -436,6 +444,5 @@ def annotations_of(
     if isinstance(value, Annotations):
         return value
     from truemoment.data import python_values
-    from truemoment.data.references import AS_STATED
 
-    return python_values.annotations_of(value, split, how or AS_STATED, argument)
+    return python_values.annotations_of(value, argument=argument)

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from truemoment.web.annotating.store import Store
     from truemoment.web.annotating.study import StudyFolder
 
-PORT = 8790
-"""Port of a study's page; a fixed one, so that links stay valid."""
-
 
 def folder_of(path: Path) -> StudyFolder:
     """Return the folder of a study."""

@@ -116,7 +116,7 @@ def predict_by(request: PredictRequest, track: Track = unseen) -> RunPrediction:
     Parameters
     ----------
     run
-        Folder of the run. Served models are asked by ``truemoment predict endpoint``.
+        Folder of the run; :func:`truemoment.predict_endpoint` predicts with served models.
 
     Returns
     -------

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import argument
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver_log
+from truemoment.cli.outputs import refuse_outputs
 from truemoment.cli.parts import ModelThreads, Output
-from truemoment.cli.predict.parts import ServedModelOptions, own_prompts, raw_beside, report_saved, warn_and_exit
+from truemoment.cli.predict.parts import report_saved, warn_and_exit
+from truemoment.learning.served.request import ServedModelOptions, own_prompts, raw_beside
 
 _NAME_LETTERS = frozenset(string.ascii_letters + string.digits + "-_")
 """What the name of a prompt is made of, which names a file."""
@@ -59,7 +61,9 @@ def command(request: PredictPrompts, _threads: ModelThreads, output: Output) -> 
             raise UsageError(f"got a prompt with the name {name!r}, expected letters, digits, - and _: it names a file")
     outs = {name: out_of(request.file, name) for name in prompts}
     raws = {name: raw_beside(out) for name, out in outs.items()}
-    reference, models = request.models(prompts, outs, raws, output)
+    reference, models = replace(request, progress=output.progress).models(prompts, raws)
+    read = [*request.source.files(), *(path for model in models.values() for path in model.videos.values())]
+    refuse_outputs(read, [*outs.values(), *raws.values(), output.json_path])
     with report_saved(raws.values()):
         queries = reference.queries.first(request.limit)
         study = predict_with_prompts(models, reference, queries, outs, DrawSettings(seed=request.seed))

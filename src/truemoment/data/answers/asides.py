@@ -1,4 +1,4 @@
-"""Moments in an answer that are not the answer: lengths, other numbers, denied or additional moments."""
+"""Moments in an answer that are not the answer, and the unit that is named beside a moment."""
 
 from __future__ import annotations
 
@@ -8,30 +8,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from truemoment.data.answers import words
-from truemoment.data.answers.moments import LABEL_REACH, Moment
+from truemoment.data.answers.contexts import NEAR, NO_MOMENT, NOT_PLACED, context_of
+from truemoment.data.answers.moments import Moment
 from truemoment.data.answers.times import in_seconds
 
-_ANY_SIGN = re.compile(words.ASIDE_SIGN)
-_NOTHING_OF_IT = re.compile(words.OTHER_RANGE)
-_OF_THE_VIDEO = re.compile(words.EXTENT_OF_VIDEO)
-_LENGTH = re.compile(words.LENGTH_RANGE)
-_LONG = re.compile(r"[\s-]{1,2}long\b")
-_DENIED = re.compile(words.DENIED_RANGE)
-_BESIDE = re.compile(words.BESIDE)
-_EXAMPLE = re.compile(words.EXAMPLE)
 _UNIT = re.compile(words.UNIT_BEFORE)
 _KEY_UNIT = re.compile(r"_(?P<unit>ms|msec|millis|milliseconds?|minutes?)[\"']?\s?[:=]\s?[\"']?\Z")
 _UNIT_KEY = re.compile(
     r"\"units?\"\s?:\s?\"(?:(?P<frame>frames?|frame_ind\w+)|(?P<percent>percent(?:ages?)?|%)"
-    r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\""
+    r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?|fractions?))\""
 )
-_FROM_A_TIME = re.compile(r"\s(?:before|after)\s(?:the )?\d")
-_OF_A_TIME = re.compile(r"\sof\s(?:the )?\d")
-_WITHIN = re.compile(r"\bwithin \Z")
 
 
 class Sorted(NamedTuple):
-    """Moments that may be the answer, and asides, which are the answer only if there is no other."""
+    """Moments that may be the answer, and asides, which make an answer without others ambiguous."""
 
     moments: list[Moment]
     asides: list[Moment]
@@ -54,39 +44,24 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
     groups = Sorted([], [])
     used_to = 0
     for moment in moments:
-        before = text[max(used_to, moment.begin - LABEL_REACH) : moment.begin]
+        before = text[max(used_to, moment.begin - NEAR) : moment.begin]
+        behind = text[moment.stop : moment.stop + NEAR]
         used_to = moment.stop
-        behind = _FROM_A_TIME.match(text, moment.stop) or _LONG.match(text, moment.stop)
-        if not behind and not _ANY_SIGN.search(before) and '"unit' not in text:
-            groups.moments.append(moment)  # most by far; the patterns below take time
-            continue
-        if _NOTHING_OF_IT.search(before) or _OF_THE_VIDEO.search(before):
-            continue
-        why = _why_aside(text, moment, before)
-        if why:
-            groups.asides.append(moment._replace(fault=moment.fault or why))
-        else:
+        why = context_of(
+            before, text[moment.begin : moment.stop], behind, is_range=moment.how == "a range", is_bare=not moment.unit
+        )
+        if why == NOT_PLACED:  # what it is remains open, so that an answer of it is ambiguous
+            groups.moments.append(moment._replace(fault=moment.fault or why))
+        elif not why:
             groups.moments.append(_in_named_unit(text, moment, before))
+        elif why != NO_MOMENT:
+            groups.asides.append(moment._replace(fault=moment.fault or why))
     return groups
-
-
-def _why_aside(text: str, moment: Moment, before: str) -> str:
-    """Return why a moment is not part of the answer; "" if it is not."""
-    if (_LENGTH.search(before) or _LONG.match(text, moment.stop)) and moment.how == "a range":
-        return "a length"
-    if _DENIED.search(before):
-        return "a moment that is denied"
-    if _BESIDE.search(before):
-        return "a moment beside it"
-    if _EXAMPLE.search(before):
-        return "an example"
-    relative = _FROM_A_TIME.match(text, moment.stop) or (_WITHIN.search(before) and _OF_A_TIME.match(text, moment.stop))
-    return "relative to another time" if relative else ""
 
 
 def _in_named_unit(text: str, moment: Moment, before: str) -> Moment:
     """Return a moment of bare numbers in the unit that is named before it: "frames from 12 to 20"."""
-    named = None if moment.unit else _UNIT.search(before) or _UNIT_KEY.search(text)
+    named = None if moment.unit else _UNIT.search(before) or (_UNIT_KEY.search(text) if '"unit' in text else None)
     if named is None:
         return moment
     key = _KEY_UNIT.search(before)

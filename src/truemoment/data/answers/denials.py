@@ -17,8 +17,13 @@ _NOTHING = re.compile(
 )
 _NO_LIST = re.compile(r"\[\s*\]|\bnull\b|:\s*none\b|^\s*\{\s*\}\s*$")
 _NEVER = re.compile(r"\bnever [a-z]+(?:s|es|ed)\b")
+_HAS_NO = re.compile(
+    rf"\b(?:{words.VIDEO}|frames?|i) (?:contains?|shows?|has|have|features?|includes?|depicts?|see) no\b"
+    r"|\bnone of (?:them|it)\b|\b(?:nobody|no one)\b"
+)
 _HARMLESS = re.compile(rf"\b{words.HARMLESS}\b")
 _NOT_THERE = re.compile(words.NOT_THERE)
+_I = re.compile(r"\b(?:i|we|i'm|it's|it is) (?:[a-z]+ ){0,2}\Z")
 _BUT = re.compile(words.BUT)
 _CLOSEST = re.compile(words.CLOSEST)
 _NO = re.compile(r"\W*no[,.;!] ")
@@ -44,7 +49,7 @@ def silence(text: str) -> tuple[Silence, tuple[int, int] | None]:
         _MODEL.search(text) or denied is None or declined.start() <= denied[0] < declined.end()
     ):
         return "refused", declined.span()
-    denied = denied or _span_of(_NEVER.search(text))
+    denied = denied or _span_of(_NEVER.search(text)) or _span_of(_HAS_NO.search(text))
     if denied is not None:
         return "no answer", denied
     empty = _NO_LIST.search(text)
@@ -74,6 +79,16 @@ def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int]
         if not _HARMLESS.search(text, max(match.start() - 16, begin), min(match.end() + 40, stop)):
             return match.span()
     return None
+
+
+def declines(text: str, begin: int) -> bool:
+    """Whether the model declines before the moment that begins there, in its sentence."""
+    low = max(begin - 160, 0)
+    before = text[low:begin]
+    return any(
+        not _BUT.search(before, match.end()) and _I.search(before, 0, match.start())
+        for match in _REFUSAL.finditer(before)
+    )
 
 
 def denies(text: str, begin: int, end: int) -> bool:

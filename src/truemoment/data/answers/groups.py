@@ -8,14 +8,20 @@ from itertools import pairwise
 
 from truemoment.data.answers import words
 from truemoment.data.answers.moments import REACH, Moment
+from truemoment.data.answers.part import Extract
 
 _WORD = re.compile(r"[a-z_]+|[^\sa-z_]")
 _TAG = re.compile(r"</?[a-z_]{1,20}>")
 _VALUES = re.compile(
     r'"[^"\n]{0,300}"(?=\s*[,}\]])|"[a-z0-9_ ]{1,40}"\s?:|:\s?[\d.]+(?=\s*[,}\]])|(?<=[:\s])[\d.]+(?=\s*[,}])'
 )
+_SCORE = re.compile(r"\((?:conf|score|prob|certain|iou|p\b)[^()]{0,24}\)")
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 _LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4})?[\[(]?\Z")
+_END_OF_SENTENCE = re.compile(r"\A[^.!?\n]{0,24}[.!?\n]+\s*")
+_SENTENCE_BEGINS = re.compile(r"(?:\A|[.\n])[ \t]{0,2}\Z")
+_IS_CUE = re.compile(r"\n[^\n]+(?:\n[^\n]+)?\n\n(?:\d+\n)?")
+"""The text of a cue of subtitles, and the number of the next."""
 _BULLET = re.compile(
     r"(?:^|(?<=\n))[ \t]{0,4}(?:\(?\d{1,2}[.):]|[-•])[ \t]{0,4}|\(\d{1,2}\)|(?<=[\s,;])\d{1,2}[.)](?=\s)"
 )
@@ -27,7 +33,7 @@ def group(text: str, moments: Sequence[Moment]) -> list[list[Moment]]:
     groups: list[list[Moment]] = [[moment] for moment in moments[:1]]
     for last, moment in pairwise(moments):
         between = text[last.stop : moment.begin]
-        if _connects(between) or _are_listed(text, last, moment) or _have_one_text(text, between, moment):
+        if _connects(between) or _are_listed(text, last, moment) or _have_one_text(text, last, moment):
             if not _is_repeated(last, moment, between):
                 groups[-1].append(moment)
             else:
@@ -46,24 +52,39 @@ def _is_repeated(last: Moment, moment: Moment, between: str) -> bool:
 
 
 def _are_listed(text: str, last: Moment, moment: Moment) -> bool:
-    """Whether both moments begin a line, perhaps with a bullet or number, the one right below the other."""
+    """Whether both moments begin a line or cue, the one right below the other, or a sentence right after the other."""
     between = text[last.stop : moment.begin]
-    if between.count("\n") != 1 or len(between) > 4 * REACH:
+    if len(between) > 4 * REACH:
         return False
-    return all(
-        _LINE_BEGINS.search(text, max(member.begin - 16, 0), member.begin) is not None for member in (last, moment)
-    )
+    if _IS_CUE.fullmatch(between) is not None:
+        return True
+    if between.count("\n") == 1:
+        return all(_begins(_LINE_BEGINS, text, member) for member in (last, moment))
+    if "\n" in between:
+        return False
+    one_sentence = len(_SENTENCE_END.findall(between.rstrip())) == 1
+    return one_sentence and all(_begins(_SENTENCE_BEGINS, text, member) for member in (last, moment))
 
 
-def _have_one_text(text: str, between: str, moment: Moment) -> bool:
-    """Whether what follows a moment follows the next moment, too: "1 - 2 s, he sits. 5 - 6 s, he sits."."""
+def _begins(pattern: re.Pattern[str], text: str, moment: Moment) -> bool:
+    return pattern.search(text, max(moment.begin - 16, 0), moment.begin) is not None
+
+
+def _have_one_text(text: str, last: Moment, moment: Moment) -> bool:
+    """Whether two moments have the same words behind them ("1 - 2 s, he sits. 5 - 6 s, he sits."), or before them."""
+    between = text[last.stop : moment.begin]
     follows = between.strip(" ,:.\n")
-    return len(follows) > 3 and text[moment.stop :].lstrip(" ,:.\n").startswith(follows)
+    if len(follows) > 3 and text[moment.stop :].lstrip(" ,:.\n").startswith(follows):
+        return True
+    sentence = _END_OF_SENTENCE.sub("", between)
+    return len(sentence) > 8 and text[: last.begin].endswith(sentence)
 
 
 def _connects(between: str) -> bool:
     if len(between) > 4 * REACH:
         return False
+    if "(" in between:
+        between = _SCORE.sub(" ", between)
     if "}" in between or '"' in between:
         between = _VALUES.sub(" ", between)
     between = _NUMBERED.sub(r"\1", _BULLET.sub(" ", _TAG.sub(" ", between)))
@@ -79,3 +100,27 @@ def alternatives(text: str, moments: Sequence[Moment]) -> bool:
         re.fullmatch(r"\W{0,4}(?:or|either|maybe|possibly)\b[\w ]{0,30}", text[a.stop : b.begin].strip(" ,"))
         for a, b in pairwise(moments)
     )
+
+
+def is_chosen(part: Extract, groups: Sequence[Sequence[Moment]], selected: Sequence[Moment]) -> bool:
+    """Whether a text with several groups of moments says that the selected one is the answer.
+
+    It is marked, named by keys, repeated, within another one, or a word such as "so" or "actually" leads to it.
+    """
+    if part.marked or all(moment.how == "a start and an end" for moment in selected):
+        return True
+    last = selected[-1]
+    others = [moment for of_group in groups if of_group is not selected for moment in of_group]
+    if any(moment.start <= last.start and last.end <= moment.end for moment in others):
+        return True
+    before = max((moment.stop for moment in others if moment.stop <= selected[0].begin), default=0)
+    return _CHOICE.search(part.text, before) is not None
+
+
+def undecided(text: str) -> bool:
+    """Whether a text with several moments leaves open which of them is the answer."""
+    return _UNDECIDED.search(text) is not None
+
+
+_CHOICE = re.compile(words.CHOICE)
+_UNDECIDED = re.compile(words.UNDECIDED)

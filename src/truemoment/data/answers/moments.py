@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from truemoment.data.answers import words
-from truemoment.data.answers.times import Time, Unit
+from truemoment.data.answers.times import RELATIVE, Time, Unit
 from truemoment.data.answers.words import Label
 
 REACH = 100
 """Characters between two times beyond which nothing joins them."""
 MOST_WHOLE_HOURS_S = 6 * 3600
 """Hours without minutes, from here on, may be the time of day."""
+NEGATIVE = "a negative time"
+"""Fault of a moment such as [-1, -1]."""
 LABEL_REACH = 60
 """Characters before a time beyond which no label belongs to it."""
 
@@ -41,7 +43,7 @@ _LABEL_WORD = re.compile(words.LABEL_WORD)
 _SENTENCE = re.compile(r"[.!?]\s")
 _TAG = re.compile(r"</?([a-z_]{1,20})>")
 _FOLLOWER = re.compile(
-    rf"[ \t]{{0,3}}(?P<word>(?:[^\W\d_]|')+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d"
+    rf"[ \t]{{0,3}}(?P<word>(?:[^\W\d_]|')+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d|\s?[€$£¥₹₽°]"
 )
 _NUMBERED = re.compile(rf"\b{words.NUMBERED_THINGS}s?\.?\s?#?\Z")
 _DATED = re.compile(words.DATED)
@@ -50,11 +52,16 @@ _FROM_THE_START = re.compile(words.FROM_THE_START)
 _NOT_UNTIL = re.compile(words.NOT_UNTIL)
 _BEFORE_THE_END = re.compile(words.BEFORE_THE_END)
 _WHOLE = re.compile(words.WHOLE)
+_NEEDED = re.compile(
+    rf"\b{words.one_of('need needs require provide share upload send access watch view without process load')}\b"
+    r"[^.;\n]{0,24}\Z"
+)
 _VIDEO_IS = re.compile(words.VIDEO_IS)
 _AFTER = re.compile(r"\bafter (?:about |around |the )?\Z")
 _VIDEO = re.compile(rf"\b{words.VIDEO}\b")
 _LASTS = re.compile(words.LASTS)
 _ASIDE = re.compile(words.ASIDE_IN_RANGE)
+_LATER = re.compile(words.LATER)
 _SPAN_OF = re.compile(words.SPAN_OF)
 _NAMED_BEHIND = re.compile(words.NAMED_BEHIND)
 
@@ -66,21 +73,18 @@ def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
     at, used_to = 0, 0  # next time; end of what is used up
     while at < len(times):
         n_times, moment = _moment_at(text, times, at, used_to)
-        if moment is not None and not (
-            moment.how == "the start to an end" and _follows_a_time(text, times, at, moments)
-        ):
+        if moment is not None and not (moment.how == "the start to an end" and _follows_a_time(times, at, moments)):
             moments.append(moment)
         at += n_times
         used_to = times[at - 1].end
     return moments
 
 
-def _follows_a_time(text: str, times: Sequence[Time], at: int, moments: Sequence[Moment]) -> bool:
-    """Whether a time before it in its sentence, which belongs to no moment, may be its start: "at 12 s, until 20 s"."""
+def _follows_a_time(times: Sequence[Time], at: int, moments: Sequence[Moment]) -> bool:
+    """Whether an earlier time near before it, which belongs to no moment, may be its start: "at 12 s, until 20 s"."""
     if at == 0 or times[at - 1].unit != "s" or (moments and moments[-1].stop >= times[at - 1].end):
         return False
-    between = text[times[at - 1].end : times[at].begin]
-    return len(between) <= REACH and _SENTENCE.search(between) is None
+    return times[at].begin - times[at - 1].end <= REACH and times[at - 1].value < times[at].value
 
 
 def _moment_at(text: str, times: Sequence[Time], at: int, used_to: int) -> tuple[int, Moment | None]:
@@ -244,6 +248,8 @@ def _pair(text: str, first: Time, second: Time, link: str, before: str) -> Momen
     if {first.unit, second.unit} == {"s", "%"} or {first.unit, second.unit} == {"s", "frame"}:
         return None
     unit = first.unit or second.unit
+    if link in ("labels", "range") and second.fault == RELATIVE and _LATER.match(text, second.end):
+        link, second = "length", second._replace(fault="")
     a, b = first.value, second.value
     if not first.unit and second.unit == "s":
         a *= second.factor
@@ -259,7 +265,7 @@ def _pair(text: str, first: Time, second: Time, link: str, before: str) -> Momen
     if max(first.factor, second.factor) == 3600 and max(a, b) >= MOST_WHOLE_HOURS_S:
         fault = fault or "hours of a day, or of a very long video"
     if _is_negative(text, first.begin):
-        fault = "a negative time"
+        fault = NEGATIVE
     return Moment(first.begin, second.end, a, b, unit, _HOW[link], fault)
 
 
@@ -291,9 +297,7 @@ def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
     if _NUMBERED.search(before):
         return False
     years = all(1900 <= time.value <= 2100 and time.value == int(time.value) for time in (first, second))
-    return not years or (
-        bool(before.strip()) and label_of(before) in ("start", "between") and not _DATED.search(before)
-    )
+    return not years
 
 
 def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | None:
@@ -325,7 +329,7 @@ def _is_value(before: str) -> bool:
 def whole_video(text: str) -> Moment | None:
     """Return the moment of a text about the whole video, or None."""
     match = _WHOLE.search(text)
-    if match is not None:
+    if match is not None and _NEEDED.search(text, 0, match.start()) is None:
         return Moment(*match.span(), 0.0, math.inf, "", "the whole video")
     minute = re.search(r"\bfirst minute\b", text)
     return None if minute is None else Moment(*minute.span(), 0.0, 60.0, "s", "the start to an end")

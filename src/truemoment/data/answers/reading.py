@@ -11,7 +11,7 @@ from truemoment.base.records import Status
 from truemoment.base.rules import OneSided, Swapped, Which
 from truemoment.data.axes import Axis, parse_axis
 
-VERSION = 3
+VERSION = 4
 """Version of the reader: rises when the reading of some answer changes."""
 
 
@@ -24,8 +24,9 @@ class Reading:
     axis
         Axis of bare numbers, as :func:`truemoment.data.axes.parse_axis` reads it.
     which
-        Which of several groups of moments: the ``last``, the ``first`` or ``all``. Moments listed together are one
-        group.
+        Which of several groups of moments: the one that the text has ``chosen``, the ``last``, the ``first`` or
+        ``all``. Moments listed together are one group. Without a sign of a choice, ``chosen`` makes the answer
+        ambiguous.
     one_sided
         A start without an end, or an end without a start: ``ambiguous``, or ``extend`` it to the video's end or from
         its start.
@@ -39,7 +40,7 @@ class Reading:
     """
 
     axis: str = "seconds"
-    which: Which = "last"
+    which: Which = "chosen"
     one_sided: OneSided = "ambiguous"
     swapped: Swapped = "ambiguous"
 

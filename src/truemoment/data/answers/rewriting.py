@@ -24,7 +24,16 @@ _SIGNS = {
     **{chr(code): chr(code - 0xFEE0).lower() for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))},
     **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
     **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\ufeff\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000*`", " "),
-    **dict(zip("：，；～〜〰（）【】［］｛｝＂“”„‘’′％＝．٫،٪。、।", ':,;~~~()[][]{}""""\'\'\'%=..,%.,.', strict=True)),
+    "◁": "<",
+    "▷": ">",
+    **dict.fromkeys("➝➜➞➔⟶⇒➡⮕", "→"),
+    **dict(
+        zip(
+            "：，；～〜〰（）【】［］｛｝＂“”„‘’′％＝．٫،٪。、।？！؟",
+            ':,;~~~()[][]{}""""\'\'\'%=..,%.,.?!?',
+            strict=True,
+        )
+    ),
 }
 _PLAIN = str.maketrans(
     {
@@ -97,21 +106,25 @@ def rewritten(answer: str) -> Rewritten:
     if '"' in answer or "'" in answer:
         text = text.replaced(_CAMEL_KEY, lambda key: _HUMP.sub("_", key[0]))
     text = text._replace(text=plain(text.text))
-    if '"' in text.text or "'" in text.text:
-        text = text.replaced(_SHORT_KEY, lambda key: "end" if key["end"] else "start")
+    if any_of(('"', "'", "to_"), text.text):
+        text = text.replaced(_KEY, lambda key: f"{'end' if key['end'] else 'start'}{key['rest'] or ''}")
     if any_of(("\\", "$", "≤", "<="), answer):
         typed = text
         for pattern, by in _LATEX:
             typed = typed.replaced(pattern, by)
         text = typed.replaced(_MATHEMATICS if typed is text else _DOLLAR, _blank)
-    if "<t" in text.text:
+    if "<" in text.text:
         text = text.replaced(
-            _TIME_TOKENS, lambda tokens: " - ".join(f"frame {n}" for n in _DIGIT_RUN.findall(tokens[0]))
+            _TIME_TOKENS, lambda tokens: " to ".join(f"frame {n}" for n in _DIGIT_RUN.findall(tokens[0]))
         )
+    if any_of(("over", "finished", "done", "gone", "out of"), text.text):
+        text = text.replaced(_OVER, lambda _: "ends ")
+    if " and a half" in text.text:
+        text = text.replaced(_MINUTE_AND_A_HALF, lambda unit: f"{unit['one'] or ''}{unit['unit']} 30 seconds")
     if any_of(("~~", "frame", "pt"), text.text):
         text = text.replaced(_ASIDE, _blank)
     if "start" in text.text and "\n" in text.text:
-        text = text.replaced(_TABLE, lambda row: f"start: {row['start']} end: {row['end']}")
+        text = text.replaced(_TABLE, _rows)
     known = _languages(text.text)
     if known:
         text = text.replaced(_NUMERAL, lambda numeral: f"{_value(numeral[0]):g}")
@@ -136,21 +149,44 @@ def _blank_near(text: str, at: int) -> int:
 
 _CAMEL_KEY = re.compile(r"(?<=[\"'])[a-z]+(?:[A-Z][a-z]+){1,3}(?=[\"']\s?:)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_SHORT_KEY = re.compile(r"(?<=[\"'])(?:t_?0|st?|(?P<end>t_?1|ed?))(?=[\"']\s?:)")
-"""A key for a start or an end: "t0" and "t1", "st" and "ed", "s" and "e"."""
-_TIME_TOKENS = re.compile(r"<t\d{1,4}>(?:\s?<t\d{1,4}>)?")
+_KEY = re.compile(
+    r"(?:(?<=[\"'])|(?<![^\s{,])(?=[a-z]+_))(?:t_?0|st?|in|from|beg|(?P<end>t_?1|ed?|fin|out|to|until|finish))"
+    r"(?P<rest>_[a-z]{1,12})?(?=[\"']?\s?[:=])"
+)
+"""A key for a start or an end: "t0" and "t1", "st" and "ed", "from_sec" and "to_sec"."""
+_TIME_TOKENS = re.compile(r"<t?\d{1,4}>(?:\s?<t?\d{1,4}>)?")
 """One or two times of a model with tokens of its own, such as LITA: numbers of equal parts of the video."""
+_OVER = re.compile(
+    r"\b(?:is|are|'s) (?:over|finished|done|gone|out of (?:view|frame|sight)) (?=(?:by|at|around|about|after) )"
+)
+_MINUTE_AND_A_HALF = re.compile(r"(?P<one>\b(?:an?|one|1) )(?P<unit>minute) and a half\b")
 _DIGIT_RUN = re.compile(r"\d+")
 _ASIDE = re.compile(
     r"~~[^~\n]{1,200}~~|(?<=[s\d\]]) ?\((?:at |in )?frames? #?\d+(?: ?(?:-|to|and) ?#?\d+)?\)"
-    r"|(?<=[\"' ])pt(?=\d+(?:\.\d+)?[hms])"
+    r"|\bframes? ?#?\d+ ?\((?=(?:\d+(?:\.\d+)? ?s(?:ec|econds)?|\d+:[\d.:]+)\))|(?<=[\"' ])pt(?=\d+(?:\.\d+)?[hms])"
 )
 """Text that is struck out, numbers of frames behind times, and the letters before a duration of ISO 8601."""
 _TABLE = re.compile(
-    r"\bstart[a-z_ ()]{0,10}[,|;\t] ?end[a-z_ ()]{0,10}\|?\n(?:[|:\- ]+\n)?"
-    r"\|?(?P<start>[^\n,|;\t]{1,20})[,|;\t](?P<end>[^\n,|;\t]{1,20})\|?\s*\Z"
+    r"(?<![^\n])(?P<head>[^\n]{0,80}\bstart[^\n]{0,80}\bend[^\n]{0,80})\n(?:[|:\- ]+\n)?"
+    r"(?P<rows>(?:[^\n]{0,200}[,|;\t][^\n]{0,200}(?:\n|\Z))+)"
 )
-"""A table of one row with a start and an end."""
+"""A table with columns for a start and an end, in Markdown or with commas, semicolons or tabs."""
+
+
+def _rows(table: re.Match[str]) -> str:
+    """Return the rows of a table as "start: 1 end: 2" each; the table itself if its columns are not clear."""
+    sign = next((sign for sign in "|\t;," if sign in table["head"]), "")
+    head, *rows = (
+        [cell.strip() for cell in line.strip().strip("|").split(sign)] if sign else []
+        for line in (table["head"], *table["rows"].splitlines())
+    )
+    columns = [
+        [at for at, cell in enumerate(head) if re.match(rf"{name}(?:s|ed)?\b", cell)] for name in ("start", "end")
+    ]
+    if [len(column) for column in columns] != [1, 1] or any(len(row) != len(head) for row in rows):
+        return table[0]
+    (start,), (end,) = columns
+    return "\n".join(f"start: {row[start]} end: {row[end]}" for row in rows)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -216,7 +252,10 @@ def _languages(text: str) -> tuple[Language, ...]:
     """Return the languages other than English that a text has words or letters of."""
     words = _SIGNS_OF_WORDS.intersection(_WORD.findall(text))
     letters = "" if text.isascii() else "".join(letter for letter in set(text) if letter > "\u00ff")
-    return tuple(language for language in LANGUAGES if language.is_known_by(words, letters)) if words or letters else ()
+    by_script = [language for language in LANGUAGES if letters and language.is_written_in(letters)]
+    n_signs = {language: language.n_signs(words) for language in LANGUAGES if words}
+    most = max(n_signs.values(), default=0)
+    return tuple(language for language in LANGUAGES if language in by_script or (most and n_signs[language] == most))
 
 
 @functools.lru_cache(maxsize=32)
@@ -230,5 +269,7 @@ def _translation(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], Call
 
 def _spaced(meaning: str, match: re.Match[str]) -> str:
     """Return a meaning with blanks to the letters and digits beside it."""
+    if meaning == "th":
+        return meaning
     before, after = match.string[max(match.start() - 1, 0) : match.start()], match.string[match.end() : match.end() + 1]
     return f"{' ' * before.isalnum()}{meaning}{' ' * after.isalnum()}"

@@ -1,4 +1,4 @@
-"""Reading one answer: its relevant part, times, moments, and faults."""
+"""Reading one answer: its relevant part, its times and moments, and which of them is the answer."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import math
 import re
 from collections.abc import Sequence
 
-from truemoment.base.records import MAX_TIME_S
-from truemoment.data.answers import words
 from truemoment.data.answers.asides import sort_out
+from truemoment.data.answers.contexts import LOOKED_AT, NOT_PLACED
 from truemoment.data.answers.denials import denies, silence
-from truemoment.data.answers.groups import alternatives, group
-from truemoment.data.answers.moments import Moment, find_moments, label_of, whole_video
+from truemoment.data.answers.groups import group, is_chosen
+from truemoment.data.answers.judging import is_of_axis, judged, span_of
+from truemoment.data.answers.loose import NOTHING, join_halves, outside, read_loose
+from truemoment.data.answers.moments import NEGATIVE, Moment, find_moments, whole_video
 from truemoment.data.answers.part import Extract, parts
 from truemoment.data.answers.reading import ParsedAnswer, Reading
 from truemoment.data.answers.rewriting import rewritten
 from truemoment.data.answers.times import Time, find_times
-from truemoment.data.axes import Axis
 
-_UNITS_OF = {"seconds": ("", "s"), "fraction": ("",), "percent": ("", "%"), "bins": ("", "frame")}
-_UNITS_OF |= {"frames": _UNITS_OF["bins"], "fps": _UNITS_OF["bins"]}
-_CALLED = {"s": "seconds", "%": "per cent", "frame": "frames"}
+_SCORE = re.compile(r"\d+ ?- ?\d+")
+_KEY = re.compile(r"[:=,\[] ?\"\Z")
+_SECOND_THOUGHT = re.compile(r"\b(?:or|either|wait|no|actually|correction|sorry|rather|but)\b")
 
 
 def parse_answer(text: str, reading: Reading = Reading()) -> ParsedAnswer:  # noqa: B008 - a frozen value
@@ -37,7 +37,7 @@ def parse_answer(text: str, reading: Reading = Reading()) -> ParsedAnswer:  # no
     ('ambiguous', 'a start without an end')
     """
     plain_text = rewritten(text)
-    answer = ParsedAnswer("failed", (), None, "nothing that could be a moment")
+    answer = NOTHING
     for part in parts(plain_text.text):
         answer = _read(part, reading)
         if answer.status != "failed":
@@ -50,176 +50,89 @@ def _read(part: Extract, reading: Reading) -> ParsedAnswer:
     if not part.text.strip():
         return ParsedAnswer("failed", (), None, "no text")
     times = find_times(part.text)
-    moments, aside = sort_out(part.text, find_moments(part.text, times))
-    whole = None if moments or aside else whole_video(part.text)
+    moments, asides = sort_out(part.text, find_moments(part.text, times))
+    whole = None if moments or asides else whole_video(part.text)
     moments += [whole] if whole else []
     if part.fault:
-        return ParsedAnswer("ambiguous", (), _span(part, moments), part.fault)
+        return ParsedAnswer("ambiguous", (), span_of(part, moments), part.fault)
+    if moments and all(moment.fault == NEGATIVE for moment in moments) and silence(part.text)[0] == "no answer":
+        return _read_silence(part, [], reading)
     complete = [moment for moment in moments if not moment.one_sided or reading.one_sided == "extend"]
     if complete:
-        return _of_moments(part, complete, reading)
-    silent, _ = silence(part.text)
-    if aside and not moments and silent != "refused":
-        return ParsedAnswer("ambiguous", (), _span(part, aside[-1:]), aside[-1].fault)
-    if moments and not (silent and all(moment.unit == "frame" for moment in moments)):  # "... from the 8 frames given"
-        why = "a start without an end" if math.isinf(moments[-1].end) else "an end without a start"
-        return ParsedAnswer("ambiguous", (), _span(part, moments[-1:]), why)
-    return _of_silence(part, times, reading) if silent else _of_loose(part, times, reading)
+        return _choose(part, complete, reading)
+    return _read_halves(part, moments, times, reading) if moments else _read_asides(part, asides, times, reading)
 
 
-def _of_moments(part: Extract, moments: Sequence[Moment], reading: Reading) -> ParsedAnswer:
+def _choose(part: Extract, moments: Sequence[Moment], reading: Reading) -> ParsedAnswer:
     """Choose among the moments of a part, and judge them."""
-    groups = group(part.text, moments)
+    of_axis = [moment for moment in moments if is_of_axis(moment.unit, reading.on)]
+    groups = _best_groups(part.text, group(part.text, _best_stated(part.text, of_axis or moments)))
     if reading.which == "all":
         selected = [moment for of_group in groups for moment in of_group]
     else:
-        selected = groups[-1] if reading.which == "last" and not part.first else groups[0]
-    return _judged(part, selected, reading, n_groups=len(groups))
+        selected = groups[0] if reading.which == "first" or part.first else groups[-1]
+    if reading.which == "chosen" and len(groups) > 1 and not is_chosen(part, groups, selected):
+        return ParsedAnswer("ambiguous", (), span_of(part, selected), "several moments, none of which is chosen")
+    return judged(part, selected, reading, n_groups=len(groups))
 
 
-def _of_silence(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
+def _best_stated(text: str, moments: Sequence[Moment]) -> Sequence[Moment]:
+    """Return moments without those that say less than others: "up to 2 s", and numbers that nothing places.
+
+    The latter stay beside words such as "or", "wait" and "but": they may be one of two.
+    """
+    best = [moment for moment in moments if moment.how != "the start to an end"] or moments
+    if _SECOND_THOUGHT.search(text):
+        return best
+    return [moment for moment in best if moment.fault != NOT_PLACED] or best
+
+
+def _best_groups(text: str, groups: list[list[Moment]]) -> list[list[Moment]]:
+    """Return groups without those that are quoted, or bare as scores are ("2-1"), beside others that are not."""
+    best = [of_group for of_group in groups if not all(_is_weak(text, moment) for moment in of_group)]
+    return groups if not best or _SECOND_THOUGHT.search(text) else best
+
+
+def _is_weak(text: str, moment: Moment) -> bool:
+    quoted = text[moment.begin - 1 : moment.begin] == '"' and text[moment.stop : moment.stop + 1] == '"'
+    in_prose = quoted and _KEY.search(text, max(moment.begin - 8, 0), moment.begin) is None
+    return in_prose or (not moment.unit and _SCORE.fullmatch(text, moment.begin, moment.stop) is not None)
+
+
+def _read_halves(part: Extract, moments: Sequence[Moment], times: Sequence[Time], reading: Reading) -> ParsedAnswer:
+    """Read a text that has only starts and ends."""
+    joined = join_halves(part, moments, times)
+    if joined is not None:
+        return judged(part, [joined], reading, n_groups=1)
+    if silence(part.text)[0] and all(moment.unit == "frame" for moment in moments):  # "... from the 8 frames given"
+        return _read_silence(part, times, reading)
+    why = "a start without an end" if math.isinf(moments[-1].end) else "an end without a start"
+    return ParsedAnswer("ambiguous", (), span_of(part, moments[-1:]), why)
+
+
+def _read_asides(part: Extract, asides: Sequence[Moment], times: Sequence[Time], reading: Reading) -> ParsedAnswer:
+    """Read a text whose moments, if it has any, are not the answer."""
+    silent, _ = silence(part.text)
+    is_only_looked_at = all(moment.fault == LOOKED_AT for moment in asides)
+    if asides and silent != "refused" and not (silent and is_only_looked_at):
+        loose = read_loose(part, outside(times, asides), reading)
+        return loose if loose.moments else ParsedAnswer("ambiguous", (), span_of(part, asides[-1:]), asides[-1].fault)
+    return _read_silence(part, times, reading) if silent else read_loose(part, times, reading)
+
+
+def _read_silence(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
     """Read a text that denies a moment, or declines: two times that nothing joins may still be one."""
     kind, span = silence(part.text)
     evidence = None if span is None else part.place(*span)
     if kind == "refused":
         return ParsedAnswer("refused", (), evidence, "declines")
-    aside = _of_loose(part, times, reading)
-    if aside.status == "parsed" and not _denied(part, aside):
-        return aside
+    loose = read_loose(part, times, reading)
+    if loose.moments and not _is_denied(part, loose):
+        return loose
     return ParsedAnswer("no answer", (), evidence, "says that there is no such moment")
 
 
-def _denied(part: Extract, answer: ParsedAnswer) -> bool:
+def _is_denied(part: Extract, answer: ParsedAnswer) -> bool:
     """Whether a part of a text denies the moment that was read in it."""
     begin, end = answer.span or (part.begin, part.begin)
     return denies(part.text, begin - part.begin, min(end - part.begin, len(part.text)))
-
-
-def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_groups: int) -> ParsedAnswer:
-    """Return the answer that some moments are, unless something is wrong with them."""
-    span = _span(part, moments)
-    read = [_ordered(moment, reading) for moment in moments]
-    fault = next((why for moment in moments if (why := _fault(moment, reading))), "")
-    if not fault and alternatives(part.text, moments):
-        fault = "one moment or another"
-    if not fault and (_OPTION_LETTER.search(part.text, moments[-1].stop) or _OPTIONS.search(part.text)):
-        fault = "a letter of an option"
-    if not fault and _CORRECTED.search(part.text, moments[-1].stop):
-        fault = "a moment that is corrected"
-    if not fault and denies(part.text, moments[0].begin, moments[-1].stop):
-        fault = "a moment, and that there is none"
-    if fault:
-        return ParsedAnswer("ambiguous", (), span, fault)
-    recognition = moments[0].how if len(moments) == 1 else "several moments"
-    marked = " marked as the answer" if part.marked else ""
-    choice = f", the {reading.which} of several" if n_groups > 1 and reading.which != "all" else ""
-    return ParsedAnswer("parsed", tuple(read), span, f"{recognition}{marked}{choice}")
-
-
-def _ordered(moment: Moment, reading: Reading) -> tuple[float, float]:
-    if reading.swapped == "sort" and moment.end < moment.start:
-        return moment.end, moment.start
-    return moment.start, moment.end
-
-
-def _fault(moment: Moment, reading: Reading) -> str:
-    """Return why a moment cannot be read on an axis; "" if it can."""
-    if moment.fault:
-        return moment.fault
-    if moment.end < moment.start and reading.swapped == "ambiguous":
-        return "it ends before it starts"
-    axis = reading.on
-    if moment.unit not in _UNITS_OF[axis.kind]:
-        return f"{_CALLED[moment.unit]}, and the axis is {axis}"
-    largest = moment.start if math.isinf(moment.end) else max(moment.start, moment.end)
-    return "beyond the axis" if largest > _longest(axis) else ""
-
-
-def _longest(axis: Axis) -> float:
-    """Return the largest number there can be on an axis."""
-    if axis.kind in ("bins", "frames"):
-        return axis.number - 1
-    return {"fraction": 1.0, "percent": 100.0}.get(axis.kind, MAX_TIME_S)
-
-
-def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
-    """Read a text whose times nothing joins: two of them, rising, are a start and an end."""
-    ends = [0, *(time.end for time in times)]
-    labels = [
-        label_of(part.text[max(low, time.begin - 40) : time.begin]) for low, time in zip(ends, times, strict=False)
-    ]
-    candidates = [
-        time
-        for low, time, label in zip(ends, times, labels, strict=False)
-        if time.unit == "s" and label != "length" and not _is_length_of_video(part.text, low, time)
-    ]
-    if not candidates:
-        return _of_halves(part, times, reading)
-    start_s, end_s = candidates[0].value, candidates[-1].value
-    why = next((time.fault for time in candidates if time.fault), "")
-    if (
-        len(candidates) == 1
-        and not why
-        and reading.one_sided == "extend"
-        and _AFTER.search(part.text, 0, candidates[0].begin)
-    ):
-        end_s = math.inf
-    elif not why and len(candidates) != 2:
-        why = "a single time" if len(candidates) == 1 else f"{len(candidates)} times that nothing joins"
-    elif not why and _TWICE.search(part.text, max(candidates[0].begin - 40, 0), candidates[1].begin):
-        why = "two times, each may be a moment"
-    elif not why and _OR.search(part.text, candidates[0].end, candidates[1].begin):
-        why = "one time or another"
-    elif not why and not start_s < end_s:
-        why = "two times that do not rise"
-    elif not why and reading.on.kind != "seconds":
-        why = f"seconds, and the axis is {reading.on}"
-    elif not why and end_s > MAX_TIME_S:
-        why = "beyond the axis"
-    span = part.place(candidates[0].begin, candidates[-1].end)
-    if why:
-        return ParsedAnswer("ambiguous", (), span, why)
-    return ParsedAnswer("parsed", ((start_s, end_s),), span, "a start" if math.isinf(end_s) else "two times")
-
-
-def _is_length_of_video(text: str, low: int, time: Time) -> bool:
-    """Whether a time is the length of the video: "in the 0:30 video", "out of 30 s"."""
-    before = text[max(low, time.begin - 40) : time.begin]
-    return bool(_STATES_LENGTH.search(before) or _IS_THE_LENGTH.match(text, time.end))
-
-
-def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
-    """Read a text without a single time of its own: half a moment, another axis, or nothing."""
-    if not times:
-        return ParsedAnswer("failed", (), None, "nothing that could be a moment")
-    span = part.place(times[0].begin, times[-1].end)
-    relative = [time for time in times if time.unit in ("%", "frame")]
-    of_frames = bool(relative) and relative[0].unit == "frame" and len(times) > 1
-    if len(relative) > 1 or of_frames or (relative and _OF_THE_VIDEO.match(part.text, relative[0].end)):
-        return ParsedAnswer("ambiguous", (), span, f"{_CALLED[relative[-1].unit]}, and the axis is {reading.on}")
-    if any(time.unit == "s" for time in times):
-        return ParsedAnswer("ambiguous", (), span, "a length without a start")
-    rest = part.text[: times[0].begin] + part.text[times[-1].end :]
-    if len(times) == 1 and not any(map(str.isalnum, rest)):
-        return ParsedAnswer("ambiguous", (), span, "a single number")
-    if _CUT_OFF.match(part.text, times[-1].end):
-        return ParsedAnswer("ambiguous", (), span, "cut off after a start")
-    return ParsedAnswer("failed", (), None, "nothing that could be a moment")
-
-
-_OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
-_OPTIONS = re.compile(r"(?:\A|\n)[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\n[ (]{0,2}[a-h][.):] [^\n]*\d[^\n]*\s*\Z")
-_CORRECTED = re.compile(r"\b(?:correction|no wait|wait,|scratch that)\b[^\n]*\d")
-_OR = re.compile(r"\bor\b(?! so\b)")
-_TWICE = re.compile(words.TWICE)
-_STATES_LENGTH = re.compile(words.STATES_LENGTH)
-_IS_THE_LENGTH = re.compile(words.IS_THE_LENGTH)
-_AFTER = re.compile(r"\b(?:after|since|past) (?:about |around |the )?\Z")
-_OF_THE_VIDEO = re.compile(r"\s*(?:of|into|through|mark|point)\b")
-_CUT_OFF = re.compile(r"\s*(?:-+|to|until|and)\s*\Z")
-
-
-def _span(part: Extract, moments: Sequence[Moment]) -> tuple[int, int] | None:
-    if not moments:
-        return None
-    return part.place(min(m.begin for m in moments), max(m.stop for m in moments))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from truemoment.data.answers.words import ONES, SPELLED, TENS
+from truemoment.data.answers.words import ONES, ORDINALS, SPELLED, TENS, VIDEO
 
 Unit = Literal["", "s", "%", "frame"]
 """Bare; seconds, minutes, hours or a clock (all as seconds); per cent; frames."""
@@ -31,16 +31,19 @@ class Time(NamedTuple):
     spelled: bool = False
 
 
-_WORDS = re.compile(rf"{SPELLED}(?=[ -])")
+_WORDS = re.compile(rf"{SPELLED}(?![a-z])")
 _DIGIT_RUN = re.compile(r"[0-9][0-9]*")
 _CLOCK = re.compile(
     r"(?:(?P<h>\d{1,2}):)?(?P<m>\d{1,3}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9})|:(?P<ms>\d{3}))?(?!:?\d)", re.ASCII
 )
+_TIME_CODE = re.compile(r"\d{1,2}:\d{2}:\d{2}[:;]\d{2}(?![\d:])", re.ASCII)
 _NUMBER = re.compile(r"(?:\.\d+|\d+(?:\.\d+)?)(?:e[+-]?\d{1,2}(?![a-z0-9]))?", re.ASCII)
 _GLUED_BEFORE = re.compile(r"[a-z0-9.#$/]|(?<=[a-z0-9])_")
 _COMPOUND_BEFORE = re.compile(r"(?:\d(?:[hm]|hr|min)|\d ?(?:s|sec|seconds)? ?to)\Z")
+_MS = re.compile(r"(?<=\d)s\d{1,3}ms\b")
+_HALF = re.compile(r" and a half\b(?= (?:seconds?|minutes?|hours?)\b|[ .,;]*(?:\Z|(?:to|and|until|till)\b))")
 _LETTERS = re.compile(r"[a-z]+")
-_NAMES = frozenset([*ONES, *TENS, "half"])
+_NAMES = frozenset([*ONES, *TENS, *ORDINALS, "half"])
 _UNIT = re.compile(
     r"""
     (?:\s{0,4}-?\ ?(?:
@@ -64,10 +67,23 @@ _BEFORE = re.compile(
     r"\b(?:(?P<s>sec(?:ond)?s?)|(?P<min>minutes?)"
     r"|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?\Z"
 )
+_SECOND_BEFORE = re.compile(r"\b(?:from|at|to|until|till|through|and|between|around|about|by|near|-) second \Z")
+"""Before a number in words: "from second seven", but not "the second two minutes"."""
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "second": 1.0, "minute": 60.0}
+RELATIVE = "relative to another time"
+_RELATIVE = re.compile(
+    r"\s(?:later|earlier|ago|afterwards?)\b|\sfrom the (?:very )?end\b"
+    r"|\s(?:before|after|prior to) (?:the|his|her|their|its|an?|he|she|it|they) "
+    rf"(?!(?:(?:very )?(?:start|beginning)|{VIDEO} (?:starts|begins))\b)"
+)
+"""Behind a number of seconds that count from something in the video."""
+_OF_A_DAY = re.compile(r"\s?[ap]\.?m\b")
 FARTHEST_JOINED = 10
 """Characters between two numbers from which on they are never one time."""
 _COMMA_PAIR = re.compile(r"\d+,\d{1,2} ?- ?\d+,\d{1,2}\s*[\])]")
+_SECONDS_OF_IT = re.compile(r"[0-5]?\d(?:\.\d+)?")
+_GOES_ON = re.compile(r"\s?(?:\Z|[.,;)\]\n-]|(?:to|until|till|through|and)\b)")
+"""Behind "1 minute 12": nothing that 12 could count."""
 _JOINED = re.compile(r"[ ,.]{0,2}(?:and )?\Z")
 
 
@@ -134,29 +150,45 @@ def _may_spell(text: str) -> bool:
 def _of_digits(begin: int, end: int, text: str) -> Time | None:
     """Read the number whose first digits are given; None if it is glued to something."""
     before = text[begin - 1] if begin else ""
-    inside_clock = before == ":" and begin > 1 and text[begin - 2] in "0123456789"
-    if text[end : end + 1] == ":" and before != "." and not inside_clock:
-        clock = _CLOCK.match(text, begin)
-        if clock is not None and (not before or not _GLUED_BEFORE.match(text, begin - 1)):
-            return _clock(clock)
+    if before == ":" and begin > 1 and text[begin - 2] in "0123456789":
+        return None  # inside of what looks like a clock and is none
+    if text[end : end + 1] == ":" and text[end + 1 : end + 2].isdigit() and before != ".":
+        return _with_colons(begin, before, text)
     if before == "." and not (begin > 1 and text[begin - 2] in "0123456789."):
         begin -= 1
         before = text[begin - 1] if begin else ""
     elif before == ".":
         before = ""
     glued = bool(before) and _GLUED_BEFORE.match(text, begin - 1) is not None
-    if glued and not _COMPOUND_BEFORE.search(text, max(begin - 12, 0), begin):
+    if glued and not (_COMPOUND_BEFORE.search(text, max(begin - 12, 0), begin) or _MS.match(text, begin - 1)):
         return None
     number = _NUMBER.match(text, begin)
     if number is None or (number.end() - begin > MOST_DIGITS and len(number[0].partition(".")[0]) > MOST_DIGITS):
         return None
-    return _with_unit(begin, number.end(), float(number[0]), text)
+    return _with_half(begin, number.end(), float(number[0]), text)
+
+
+def _with_colons(begin: int, before: str, text: str) -> Time | None:
+    """Read numbers with colons between them: a clock, or a time code, which counts frames; None if they are neither."""
+    code = _TIME_CODE.match(text, begin)
+    if code is not None:
+        return Time(begin, code.end(), 0.0, "s", fault="a time code with frames")
+    clock = _CLOCK.match(text, begin)
+    return _clock(clock) if clock is not None and (not before or not _GLUED_BEFORE.match(text, begin - 1)) else None
 
 
 def _of_word(word: re.Match[str], text: str) -> Iterator[Time]:
-    time = _with_unit(*word.span(), _value_of(word[0]), text, spelled=word[0])
+    time = _with_half(*word.span(), _value_of(word[0]), text, spelled=word[0])
     if time is not None:
         yield time
+
+
+def _with_half(begin: int, end: int, value: float, text: str, *, spelled: str = "") -> Time | None:
+    """Return a number, or one "and a half", with the unit after it."""
+    half = _HALF.match(text, end)
+    if half is not None:
+        return _with_unit(begin, half.end(), value + 0.5, text, spelled=spelled)
+    return _with_unit(begin, end, value, text, spelled=spelled)
 
 
 def _is_a_time(time: Time, after: Time | None) -> bool:
@@ -170,6 +202,8 @@ def _clock(match: re.Match[str]) -> Time:
     hours, minutes, seconds = int(match["h"] or 0), int(match["m"]), int(match["s"])
     value = 3600.0 * hours + 60.0 * minutes + float(f"{seconds}.{match['f'] or match['ms'] or 0}")
     fault = "" if seconds < 60 and (minutes < 60 or not match["h"]) else "60 or more seconds in a minute"
+    if not fault and _OF_A_DAY.match(match.string, match.end()):
+        fault = "a time of day"
     unit = _UNIT.match(match.string, match.end())
     end = unit.end() if unit and (unit["s"] or unit["min"] or unit["h"]) else match.end()
     return Time(match.start(), end, value, "s", 1.0, fault)
@@ -184,7 +218,9 @@ def _with_unit(begin: int, end: int, value: float, text: str, *, spelled: str = 
         return None
     kind = unit["nth"] or unit["later"] or unit.lastgroup or ""
     if kind in _SECONDS:
-        return Time(begin, unit.end(), in_seconds(value, _SECONDS[kind]), "s", _SECONDS[kind])
+        relative = not unit["ordinal"] and _RELATIVE.match(text, unit.end()) is not None
+        fault = RELATIVE if relative else ""
+        return Time(begin, unit.end(), in_seconds(value, _SECONDS[kind]), "s", _SECONDS[kind], fault)
     return Time(begin, unit.end(), value, "%" if kind == "percent" else "frame")
 
 
@@ -198,7 +234,9 @@ def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Ti
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)
-    has_unit = not spelled and any_of(("sec", "frame", "minut"), text[low:begin])
+    has_unit = (not spelled or _SECOND_BEFORE.search(text, low, begin)) and any_of(
+        ("sec", "frame", "minut"), text[low:begin]
+    )
     before = _BEFORE.search(text, low, begin) if has_unit else None
     if before is not None and before["frame"]:
         return Time(begin, end, value, "frame")
@@ -214,13 +252,16 @@ def _value_of(spelled: str) -> float:
     if spelled in ("a", "an"):
         return 1.0
     tens, _, ones = spelled.replace("-", " ").partition(" ")
-    return float(TENS.get(tens, 0) + ONES.get(ones or tens, 0))
+    values = ONES | ORDINALS
+    return float(TENS.get(tens, 0) + values.get(ones or tens, 0))
 
 
 def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str) -> Time | None:
     """Return two numbers as one time if they form one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
+    if between == " or " and last.unit in ("", time.unit) and time.unit == "s":
+        return time._replace(begin=last.begin, fault=time.fault or "one time or another")
     digits = text[time.begin : time.end]
-    joined = _compound(last, time, between, digits)
+    joined = _compound(last, time, between, digits, text)
     before_comma = not last.unit or (last.unit == "s" and last.factor == 1 and text[last.end - 1].isdigit())
     whole = between == "," and before_comma and last.value == int(last.value)
     if whole and (not in_brackets or _COMMA_PAIR.search(text, max(last.begin - 16, 0), time.end + 16)):
@@ -230,11 +271,13 @@ def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str)
     return joined
 
 
-def _compound(last: Time, time: Time, between: str, digits: str) -> Time | None:
+def _compound(last: Time, time: Time, between: str, digits: str, text: str) -> Time | None:
     """Join "1 minute" and "5 seconds", or "3min" and "05"."""
     value = last.value + time.value
     if not between and last.unit == "s" and last.factor == 60 and not time.unit and time.value < 60:
         return Time(last.begin, time.end, value, "s")
+    if between == " " and last.unit == "s" and last.factor == 60 and not time.unit and _SECONDS_OF_IT.fullmatch(digits):
+        return Time(last.begin, time.end, value, "s") if _GOES_ON.match(text, time.end) else None
     both_units = last.unit == time.unit == "s" and last.factor >= 60 * time.factor and ":" not in digits
     if not both_units or time.fault or not _JOINED.match(between):
         return None

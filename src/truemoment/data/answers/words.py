@@ -30,10 +30,18 @@ seventeen eighteen nineteen"""
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 ONES = {word: value for value, word in enumerate(_ONES.split())}
 TENS = {word: 10 * value for value, word in enumerate(_TENS.split(), 2)}
+_UNIT_ORDINALS = "third fourth fifth sixth seventh eighth ninth"
+_ORDINALS = f"""{_UNIT_ORDINALS} tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth
+nineteenth twentieth"""
+ORDINALS = {word: value for value, word in enumerate(_ORDINALS.split(), 3)}
+ORDINALS |= {f"{ten[:-1]}ieth": value for ten, value in TENS.items()} | {"first": 1, "second": 2}
+_ORDER = one_of(" ".join(word for word in ORDINALS if word not in ("first", "second")))
 SPELLED = (
-    rf"\b(?:{one_of(' '.join(TENS))}(?:[- ]{one_of(' '.join(list(ONES)[1:10]))})?|{one_of(' '.join(ONES))}"
-    r"|half an?|an?(?=[ ](?:minute|hour)))\b"
+    rf"\b(?:{one_of(' '.join(TENS))}"
+    rf"(?:[- ](?:{one_of(' '.join(list(ONES)[1:10]))}|{one_of(f'first {_UNIT_ORDINALS}')}|second(?= second\b)))?"
+    rf"|{one_of(' '.join(ONES))}|{_ORDER}|half an?|an?(?=[ ](?:minute|hour)))\b"
 )
+"""A number or an order in words; "first" and "second" alone are neither."""
 
 VIDEO = one_of("video clip film footage movie recording timeline")
 
@@ -51,7 +59,7 @@ UP_TO = each("to until till through")
 FILLERS = each(
     """about around approximately approx roughly circa ca just exactly nearly almost near the a at t its of no number
     index timestamp time time_s mark point second seconds sec s frame frames minute minutes
-    = : ( ) [ ] { } \\ " ' . | < > / ~"""
+    = : ( ) [ ] { } \\ " ' . | < > / ~ $"""
 )
 """Words that may be beside it."""
 
@@ -67,7 +75,7 @@ LABELS: dict[str, Label] = {
         ),
         "end",
     ),
-    **dict.fromkeys(each("last lasts lasting lasted duration length long total runtime"), "length"),
+    **dict.fromkeys(each("lasts lasting lasted duration length long total runtime"), "length"),
     **dict.fromkeys(each("between"), "between"),
     **dict.fromkeys(
         each(
@@ -102,22 +110,24 @@ DATED = r"\b(?:built|born|lived|made|founded|filmed|years?|published|released|da
 """Before two numbers that may be years."""
 
 # One time and an end of the video.
-GOES_ON = one_of("goes continues continuing lasts lasting runs keeps extends stays")
+GOES_ON = one_of("goes going continues continuing lasts lasting runs running keeps extends stays")
 ONWARD = one_of("on onward onwards going all_the_way right up")
 TO_THE_END = (
     rf"(?:[\s,\"'()]{{0,3}}(?:mark |seconds? )?(?:"
-    rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} )?"
+    rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} ){{0,2}}"
     r"(?:to|until|till|through|-+|and ends? (?:at|with)|\"?end(?:_time)?\"?:)\s?\"?"
-    r"(?:the )?(?:very )?end\b(?![_:\"]*\s?[:=]?\s?\d))"
+    rf"(?:(?:the )?{VIDEO} (?:ends|finishes|is over)\b|(?:the )?(?:very )?end\b)(?!(?:[ _]time)?[_:\"]*\s?[:=]?\s?\d))"
     r"|(?P<on>(?:and )?(?:onwards?\b|on\b(?=\W*$|[,.])|and after\b|to \?)))"
     r"|(?P<end>\"?\s?,\s?\"?(?:the )?end\"?(?=\s*[\])])))"
 )
+LATER = r"\s(?:later|afterwards?)\b"
+"""Behind a number of seconds that count from the time before it."""
 LASTS = r"\b(?:lasts?|lasting|lasted|for)(?: about| only| around| roughly| approximately| just| for){0,2} \Z"
 NAMED_BEHIND = r"\s?\((?:(?P<start>start|begin)|(?P<end>end))[a-z ]{0,20}\)"
 FROM_THE_START = (
     r"(?:"
     rf"(?:from |at )?(?:the )?(?:very )?(?:start|beginning|outset|0)(?: of the {VIDEO})?"
-    r"\s?,?(?:to|until|till|through|up to|-+|and (?:ends?|lasts until) (?:at)?)\s?"
+    r"\s?,?(?:to|until|till|through|up to|-+|and (?:ends?|stops?|finishes|lasts until|continues until) (?:at)?)\s?"
     rf"|\b{one_of('until till up_to before within_the_first during_the_first in_the_first the_first first')} "
     r")(?:about |around |approximately |the |roughly |second |minute ){0,3}\Z"
 )
@@ -133,40 +143,10 @@ WHOLE = (
 # Before a moment that is not the answer.
 WHOLE_VIDEO = one_of("video film footage movie recording")  # a clip may be the moment itself
 VIDEO_IS = rf"\b{WHOLE_VIDEO}(?:'s)?(?: itself)? (?:is|lasts|ends|finishes|runs|has|covers|spans|goes|plays)\b"
-OTHER_RANGE = (
-    r"(?:\b(?:confidence|score|probability|iou|certainty)\W{0,3}(?:is |was |of |from )?\W{0,2}"
-    r"|\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{0,4}(?:at |are |is )?\W{0,3}"
-    r"|\b(?:margin|error|tolerance|uncertainty)\W{0,3}(?:of |is )?(?:about )?"
-    r"|\bcount(?:s|ed|ing)? (?:down )?(?:from )?)\Z"
-)
-EXTENT_OF_VIDEO = rf"(?:{VIDEO_IS}|\b{WHOLE_VIDEO}(?:'s)? (?:length|duration|range|timeline)\b)[^.;\n]{{0,20}}\Z"
-LENGTH_RANGE = (
-    r"\b(?:lasts?|lasted|lasting|takes?|took|taking|duration|(?<!go )(?<!opt )(?<!look )for|length)\W{1,3}"
-    r"(?:(?:is|of|about|around|between|only|roughly|approximately)\W)*\Z"
-)
-DENIED_RANGE = (
-    r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
-    r"|(?:need|require)s? (?:more|additional) [a-z]+)\W{1,3}"
-    r"(?:(?:from|between|at|the|segment|interval)\W)*\Z"
-)
-BESIDE = (
-    r"\b(?:(?:after|before|following|prior to) (?:that|this|which)|afterwards?|beforehand|previously|meanwhile"
-    r"|the rest)\b[^.;\n]{0,40}\Z"
-)
-EXAMPLE = (
-    r"(?:(?:\be\.g\.,?|\bfor example,?|\bfor instance,?|\bsuch as) "
-    r"|\bexample(?: has| is| was| shows| gives| of| output| format|:){1,2}[\s\"']{1,4})(?:from |between )?\Z"
-)
 UNIT_BEFORE = (
-    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_?ind\w+|indices)|(?P<percent>percent(?:ages?)?)"
+    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_(?:start|end|begin|stop|first|last|no|number|id|idx|ind\w+)|frameind\w+|indices)|(?P<percent>percent(?:ages?)?)"
     r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\b[^.;\n\d]{0,30}\Z"
 )
-ASIDE_SIGN = (
-    r"(?:conf|score|prob|iou|certain|box|coord|pixel|margin|error|toler|count|video|film|foot|movie|record|last|tak|took|dura"
-    r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|need|requir|after|before|follow|prior|previous"
-    r"|meanwhile|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
-)
-"""Occurs before a moment wherever one of the patterns above matches."""
 STATES_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
 IS_THE_LENGTH = rf"[\s-]{{0,2}}(?:long\b|{VIDEO}\b)"
 TWICE = r"\b(?:twice|two times|both times|several times|each time|and again (?:at|around|from))\b"
@@ -181,6 +161,24 @@ CONNECTING = each(
     , ; & | / [ ] { } ( ) < > : - • = # " ' +"""
 )
 """Words that may be between two moments of one answer."""
+_CHOICE = one_of(
+    """so therefore thus hence answer final finally conclusion correct actual actually real itself queried query asked
+    ask match matches matching best better confirm instead rather but although though wait correction sorry requested
+    relevant you_describe you_mean you_want you_asked described target wanted right make_that i'd i_would i'll
+    the_moment the_event the_one now"""
+)
+CHOICE = rf"\b{_CHOICE}\b|\bno,|\btime\s{{0,3}}:"
+"""Behind other moments, it leads to the one that is the answer."""
+UNDECIDED = (
+    r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b"
+    r"|\b(?:could|might|may) (?:also|equally)\b|\bone\b[^.;\n]{0,60}\bthe other\b"
+    r"|\bone at\b[^.;\n]{0,30}\bone at\b"
+    r"|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
+    r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b"
+    r"|\bdepend(?:s|ing) on\b"
+    r"|\b(?:not sure|not certain|unsure|unclear|(?:can't|cannot) (?:decide|tell)) (?:which|whether|if)\b"
+)
+"""In a text with several moments, none is chosen."""
 COUNTED_MOMENT = one_of("moment segment event interval occurrence instance clip time span window range")
 
 # Which part is the answer.
@@ -204,9 +202,9 @@ NOT = (
     rf"|\b{one_of('cannot cant never not without_being')})"
 )
 TO_BE_SEEN = (
-    r"(?:occur|happen|appear|take place|exist|present|shown?|visible|found|find|seen?|contain|include|mention|depict"
-    r"|display|portray|featured?|observed?|locate|identified|match|any (?:moment|such|segment|scene|instance|event)"
-    r"|in (?:the|this) (?:video|clip))"
+    r"(?:occur|happen|appear|correspond|take place|exist|present|shown?|visible|found|find|seen?|contain"
+    r"|include|mention|depict|display|portray|featured?|observed?|locate|identified|match"
+    r"|any (?:moment|such|segment|scene|instance|event)|in (?:the|this) (?:video|clip))"
 )
 MOMENTS = (
     r"(?:moments?|events?|scenes?|segments?|actions?|such|answer|clips?|parts?|intervals?|occurrences?|instances?"
@@ -215,12 +213,16 @@ MOMENTS = (
 DENIAL = (
     rf"{NOT}\b (?:[a-z']+ ){{0,5}}?{TO_BE_SEEN}"
     r"|\bnever (?:occurs|happens|appears|shows|takes place)"
+    r"|\bnone of (?:the|these)\b|\bneither [a-z ,']{1,60}\b(?:appears?|occurs?|happens?|present|shown|seen|visible)"
     rf"|\bno (?:[a-z']+ ){{0,3}}?{MOMENTS}\b"
     r"|\bthere(?: is|'s| are|s) no(?:thing|body| one)?\b|\bnothing (?:in the video )?(?:matches|like|corresponds)"
+    r"|\bno [a-z]+(?: [a-z]+)? (?:is|are|was|were) (?:ever )?(?:visible|seen|shown|present|heard|found|observed)\b"
+    r"|\bno [a-z]+ (?:is|are|was|were) [a-z]+ed in (?:the|this)\b"
+    r"|\bno [a-z]+,? (?:anywhere|at all|whatsoever)\b|\"(?:is )?not (?:present|found|visible|available|shown)\""
     r"|\b(?:is|are) absent\b|\babsent from\b|\bnot applicable\b|\bno corresponding\b"
-    r"|\"(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
+    r"|\"(?:[a-z]+_)?(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
 )
-MAY_DENY = ("no", "n't", "never", "absent", "false", "cant", "there")
+MAY_DENY = ("no", "neither", "n't", "never", "absent", "false", "cant", "there")
 """A text without any of these denies nothing."""
 HARMLESS = one_of(
     """again elsewhere anywhere_else otherwise other another outside apart_from before_that after_that before_this

@@ -83,6 +83,8 @@ def get_dataset(name: str) -> Dataset:
     """Return a dataset by name in any case, with ``-`` or ``_``; or by its folder if ``truemoment resplit`` made it."""
     if (registered := _registered(name)) is not None:
         return DATASETS[registered]
+    if os.path.isfile(name):  # noqa: PTH113 - pathlib raises at a name that is too long
+        raise UsageError(f"unknown dataset {name!r}, expected the option --annotations for a file (annotations=...)")
     if resplit_folder.is_folder(name):
         return resplit_folder.dataset_of(Path(name))
     raise UsageError(f"unknown dataset {name!r}, expected {_known_dataset(name)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import get_dataset, load_annotations
 from truemoment.data.datasets.entries import ReferenceEntry, as_annotations, splits_in
+from truemoment.data.python_values import reference_entries
 from truemoment.data.references import AS_STATED, NO_SPLIT, ReferenceOptions, read_entries
 
 _USUAL = ("train", "val", "test", "test-iid", "test-ood")
@@ -57,6 +58,13 @@ def splits_of_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | N
 def splits_of_file(path: Path, only: Sequence[str] = (), how: ReferenceOptions = AS_STATED) -> AllSplits:
     """Read the splits of a file of annotations."""
     return splits_of_entries(path, read_entries(path, how), only)
+
+
+def splits_of_value(value: Any, only: Sequence[str] = (), how: ReferenceOptions = AS_STATED) -> AllSplits:  # noqa: ANN401
+    """Return the splits of a record, or of a Python value that is no file."""
+    if isinstance(value, Annotations):
+        return AllSplits(value.dataset, {value.split: value})
+    return splits_of_entries(Path("annotations"), reference_entries(value, how), only)
 
 
 def splits_of_entries(path: Path, entries: Sequence[ReferenceEntry], only: Sequence[str] = ()) -> AllSplits:

@@ -4,6 +4,7 @@
 
     DIR/train.jsonl, val.jsonl, test-iid.jsonl, test-ood.jsonl    lines {"query_id": "v1#0", "video_id": "v1"}
     DIR/datasheet.json                                            source of the queries, and how it was made
+    DIR/annotations.jsonl                                         the queries, if no file of our own form has them
 
 The queries themselves are read from their dataset (``--data-dir``), or from the annotations that were split, which are
 looked for in DIR and then at their original place, relative to DIR. Queries in random order get their new ids from the
@@ -32,6 +33,9 @@ from truemoment.data.datasets.random_order import Order, without_order
 
 DATASHEET = "datasheet.json"
 SPLITS = ("train", "val", "test-iid", "test-ood")
+COPY = "annotations.jsonl"
+"""The queries themselves, in a folder that was made of a Python value or of a file in another form than ours."""
+
 ASIDE = "aside"
 """Left out of all splits: queries that would let new words into training, or known ones into test-ood."""
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.known_names import spelled_alike
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import DATASETS, get_dataset, load_annotations
+from truemoment.data.datasets.entries import ReferenceEntry, splits_in
 from truemoment.data.datasets.resplit_folder import files_of_folder, is_folder
+from truemoment.data.python_values import annotations_from
 from truemoment.data.references import AS_STATED, ReferenceOptions, read_references, splits_of
 
 
@@ -30,6 +33,8 @@ class AnnotationSource:
         Folder with one folder per dataset; None for the variable ``TRUEMOMENT_DATA``.
     how
         How files of annotations are read.
+    entries
+        Queries of a Python value, in place of a file; `annotations` is then what messages call it.
     """
 
     dataset: str | None = None
@@ -37,6 +42,7 @@ class AnnotationSource:
     split: str | None = None
     data_dir: Path | None = None
     how: ReferenceOptions = AS_STATED
+    entries: Sequence[ReferenceEntry] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Spell the names of dataset and split as the registry does."""
@@ -51,6 +57,8 @@ class AnnotationSource:
         split = split or self.split
         if self.dataset is not None and self.annotations is not None:
             raise UsageError("got --dataset and --annotations, expected one of them")
+        if self.entries is not None:
+            return annotations_from(self.entries, split, str(self.annotations))
         if self.annotations is not None:
             return read_references(self.annotations, split, self.how)
         if self.how.fields is not None:
@@ -62,11 +70,17 @@ class AnnotationSource:
             raise UsageError(f"which split? give --split NAME; {self.dataset} has {names}")
         return load_annotations(self.dataset, split, data_dir=self.data_dir)
 
+    def _splits(self) -> set[str]:
+        """Return the names of the splits in a file or a value."""
+        if self.annotations is None or self.entries is not None:
+            return splits_in(self.entries or ())
+        return splits_of(self.annotations, self.how)
+
     def words(self) -> list[str]:
         """Return the options of the command line that name this source."""
         options = {
             "--dataset": self.dataset,
-            "--annotations": self.annotations,
+            "--annotations": self.annotations if self.entries is None else None,
             "--split": self.split,
             "--data-dir": self.data_dir,
             **self.how.words(),
@@ -78,7 +92,7 @@ class AnnotationSource:
         if self.split is None or name == self.split:
             return None
         if self.annotations is not None:
-            return self.read(name) if name in splits_of(self.annotations, self.how) else None
+            return self.read(name) if name in self._splits() else None
         try:
             return self.read(name)
         except (UsageError, MissingFileError):
@@ -110,7 +124,7 @@ class AnnotationSource:
         `annotations` is a split that was read already.
         """
         if self.annotations is not None:
-            names = sorted(splits_of(self.annotations, self.how))
+            names = sorted(self._splits())
         else:
             splits = get_dataset(self.dataset or "").splits
             selected = next((split for split in splits if split.name == self.split), None)
@@ -128,7 +142,7 @@ class AnnotationSource:
     def files(self) -> list[Path]:
         """Return the files that may be read: those of every dataset in the folder, and those of a resplit folder."""
         if self.annotations is not None:
-            return [self.annotations]
+            return [self.annotations] if self.entries is None else []
         return [] if self.dataset is None else files_of(self.dataset, self.data_dir)
 
 

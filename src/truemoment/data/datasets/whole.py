@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +12,9 @@ from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import MissingFileError, UsageError
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import DATASETS, get_dataset, load_annotations
-from truemoment.data.datasets.resplit_folder import ResplitSource
-from truemoment.data.references import read_annotations, recognise, splits_of
+from truemoment.data.datasets.all_splits import splits_of_file
+from truemoment.data.datasets.resplit_folder import COPY, ResplitSource
+from truemoment.data.references import AS_STATED, ReferenceOptions, read_annotations, recognise, splits_of
 
 
 class OriginalSplits(NamedTuple):
@@ -26,13 +28,15 @@ class WholeDataset(NamedTuple):
     """All queries of a dataset, and the splits that it has.
 
     `source` is as in a datasheet. `original` is None if there is no training split or no test split. `missing` are
-    splits whose files are missing.
+    splits whose files are missing. `copied` are splits that the new folder gets a copy of, as no file of our own form
+    has them.
     """
 
     annotations: Annotations
     source: ResplitSource
     original: OriginalSplits | None
     missing: tuple[str, ...] = ()
+    copied: tuple[Annotations, ...] = ()
 
 
 def whole_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> WholeDataset:
@@ -57,22 +61,26 @@ def whole_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None 
     return WholeDataset(Annotations.joined(parts), source, _original(by_name.__getitem__, by_name), tuple(missing))
 
 
-def whole_file(path: Path, folder: Path) -> WholeDataset:
-    """Read all of a file of annotations, which a datasheet in `folder` refers to."""
+def whole_file(path: Path, folder: Path, how: ReferenceOptions = AS_STATED) -> WholeDataset:
+    """Read all of a file of annotations: a datasheet in `folder` refers to one that states everything."""
     if path.exists() and not path.is_file():
         raise UsageError(f"{path}: is not a regular file; expected one, because the folder refers to it")
+    if how.given or recognise(path)[0].name not in ("own", "answers"):
+        return whole_copy(splits_of_file(path, how=how).splits.values())
     seen_from_folder = os.path.relpath(os.path.realpath(path), folder)
     if as_text(seen_from_folder) != seen_from_folder:
         raise UsageError(f"{path}: its name is not text, expected one that a datasheet can contain")
-    form, _ = recognise(path)
-    if form.name not in ("own", "answers"):
-        raise UsageError(
-            f"{path}: is in the form {form.name}; the folder refers to a file that states everything, so write one "
-            f"first: truemoment convert {path.name} --references --to own -o annotations.jsonl"
-        )
     whole = read_annotations(path)
     original = _original(lambda split: read_annotations(path, split), splits_of(path))
     return WholeDataset(whole, ResplitSource(annotations=seen_from_folder, splits={"all": whole.sha256}), original)
+
+
+def whole_copy(splits: Iterable[Annotations]) -> WholeDataset:
+    """Return all queries of splits, of which the new folder gets a copy in our own form, without ratings of clips."""
+    parts = {part.split: replace(part, saliency=None) for part in splits}
+    whole = Annotations.joined(list(parts.values()))
+    source = ResplitSource(annotations=COPY, splits={"all": whole.sha256})
+    return WholeDataset(whole, source, _original(parts.__getitem__, parts), copied=tuple(parts.values()))
 
 
 def _original(read: Callable[[str], Annotations], names: Iterable[str]) -> OriginalSplits | None:

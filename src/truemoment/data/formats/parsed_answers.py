@@ -51,7 +51,7 @@ class _ReadingOptions(msgspec.Struct):
     """Options of the reading in the first line of a file of raw answers."""
 
     axis: str = "seconds"
-    which: Which = "last"
+    which: Which = "chosen"
     one_sided: OneSided = "ambiguous"
     swapped: Swapped = "ambiguous"
 

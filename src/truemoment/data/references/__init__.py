@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from truemoment.base.boundary.own_path import AnyPath, any_path
-from truemoment.base.errors import InputError, UsageError
-from truemoment.base.known_names import SWAPPED, one_of_known
+from truemoment.base.errors import InputError, MissingFileError, UsageError
+from truemoment.base.known_names import SWAPPED, one_of_known, spelled_alike
 from truemoment.base.records import Annotations
 from truemoment.base.registry import Registry
 from truemoment.data.datasets import own as own_file
@@ -188,7 +188,7 @@ def _spelled_as(video_ids: Sequence[str], durations: Mapping[str, float], path: 
 
 def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[ReferenceForm, str]:
     """Return the form of a file by its beginning, and why."""
-    head = Head.read(path)
+    head = _beginning(path)
     if how.fields is not None:  # the user names the columns, so the file is a table
         form = parquet if head.data.startswith(b"PAR1") else objects if head.is_object or head.is_list else table
         return form.FORM, "as its fields are mapped"
@@ -213,6 +213,18 @@ def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[Referen
         line=1,
         hint="columns of a table are named by --fields",
     )
+
+
+def _beginning(path: AnyPath) -> Head:
+    """Read the beginning of a file; refuse the name of a dataset with the word that names datasets."""
+    try:
+        return Head.read(path)
+    except MissingFileError as error:
+        from truemoment.data.datasets import DATASETS  # noqa: PLC0415 - needed for a refusal only
+
+        if (name := spelled_alike(path.name, DATASETS)) is None:
+            raise
+        raise MissingFileError(f"{error}; a dataset is named by --dataset {name} (dataset={name!r})") from None
 
 
 def _predicts(head: Head) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from truemoment.base.errors import MissingFileError
-from truemoment.base.records import Annotations, Queries
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.data.formats import write_predictions
 from truemoment.data.formats.base import Parsing
 from truemoment.learning.served.grounder import CollectedAnswers, ServedModel
@@ -45,6 +45,8 @@ class ServedPrediction:
     ----------
     answers
         All answers, of this run and of earlier ones.
+    predictions
+        The moments that were read from them.
     out, raw
         Files of predictions and of raw answers.
     """
@@ -52,6 +54,7 @@ class ServedPrediction:
     name: str
     annotations: Annotations
     answers: CollectedAnswers
+    predictions: Predictions
     parsing: Parsing | None
     made_by: Mapping[str, Any]
     out: Path
@@ -99,7 +102,7 @@ def predict_with_endpoint(
     predictions, parsing = model.read(answers, ALL_MOMENTS)
     made_by = model.made_by
     write_predictions(out, predictions, annotations, made_by=made_by)
-    return ServedPrediction(model.name, annotations, answers, parsing, made_by, out, model.raw)
+    return ServedPrediction(model.name, annotations, answers, predictions, parsing, made_by, out, model.raw)
 
 
 def files_of_videos(folder: Path, queries: Queries, *, skip_missing: bool) -> dict[str, Path]:

@@ -48,10 +48,6 @@ RUN_FIELDS = (
 )
 """Fields of the record in which two runs may not differ. Notes are words for people, and may."""
 
-FORCED = (
-    "by force, it was trained on {train} and its epoch chosen on {val}: figures on a test split among them are too good"
-)
-
 FIT_FOR_A_FILE = re.compile(r"[\w][\w .+-]{0,79}")
 """Names of splits that files are called by."""
 
@@ -156,8 +152,7 @@ def _record_of(run: Run, text_encoder: str) -> RunRecord:
     notes = (*run.notes, *run.family.task.notes(run))
     if started_from:
         notes += (f"started from the weights of {started_from}",)
-    if run.forced:  # reports read it as the last one
-        notes += (run.caution or FORCED.format(train=train.split, val=val.split),)
+    notes += (run.caution,) if run.caution else ()  # reports read it as the last one
     return RunRecord(
         recipe=run.recipe,
         seed=run.seed,
@@ -167,7 +162,7 @@ def _record_of(run: Run, text_encoder: str) -> RunRecord:
         features_name="" if run.store is None else run.store.name,
         n_dimensions=run.n_dimensions,
         n_vector=run.recipe.text.size if vectors is None else vectors.shape[1],
-        forced=run.forced,
+        forced=bool(run.caution),
         notes=notes,
         text_encoder=text_encoder,
         made_of=run.made_of,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -71,20 +70,7 @@ class RunPrediction(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row a moment: query, rank, start and end in seconds, score."""
-        answers = self.predictions
-        return [
-            {
-                "query_id": query_id,
-                "rank": rank,
-                "start_s": float(answers.start_s[row]),
-                "end_s": float(answers.end_s[row]),
-                "score": float(answers.score[row]),
-            }
-            for query_id, (first, end) in zip(
-                answers.query_id.tolist(), pairwise(answers.offsets.tolist()), strict=True
-            )
-            for rank, row in enumerate(range(first, end), start=1)
-        ]
+        return reports.rows(self.predictions)
 
     def __repr__(self) -> str:
         """Return the method, the data and the file, in one line."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truemoment.report.drawing import new_figure, save_drawings
-from truemoment.report.model import Cell, Drawing, Report, Section, Table
+from truemoment.report.model import CAUTION_LABEL, Cell, Drawing, Report, Section, Table
 from truemoment.report.roles import SERIES, SOFT
 from truemoment.report.words import UNDEFINED, counted, low_to_high, points
 from truemoment.searching.clips.measures import parse_retrieval_measures
@@ -78,7 +78,7 @@ def report(result: TrainingResult) -> Report:
     return Report(
         title=f"Training of {model}",
         facts=(
-            *((("caution", result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
+            *(((CAUTION_LABEL, result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
             ("model", f"{model}, {result.n_parameters:,} parameters"),
             ("epoch", f"{selected} ({points(best.val[measure], 2)} on {result.run.val.split})"),
         ),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from truemoment.base.boundary.documents import document_head
+from truemoment.base.records import Predictions
 from truemoment.learning.served.prediction import Price, ServedPrediction, tokens_of
 from truemoment.report.model import Report
 from truemoment.report.words import counted
@@ -16,6 +18,22 @@ SCHEMA, SCHEMA_OF_RUN = "truemoment/predict/1", "truemoment/predict-run/1"
 
 SHOWN = 5
 """Unanswered queries that are named; the JSON document names all."""
+
+
+def rows(predictions: Predictions) -> list[dict[str, Any]]:
+    """Return a row a moment: query, rank, start and end in seconds, score."""
+    lists = zip(predictions.query_id.tolist(), pairwise(predictions.offsets.tolist()), strict=True)
+    return [
+        {
+            "query_id": query_id,
+            "rank": rank,
+            "start_s": float(predictions.start_s[row]),
+            "end_s": float(predictions.end_s[row]),
+            "score": float(predictions.score[row]),
+        }
+        for query_id, (first, end) in lists
+        for rank, row in enumerate(range(first, end), start=1)
+    ]
 
 
 def report(predicted: ServedPrediction, price: Price | None) -> Report:

@@ -235,7 +235,7 @@ class PredictRequest(PredictionFile, Data):
         if "://" in str(self.run):
             raise UsageError(
                 f"run: got the address {self.run}, expected the folder of a run; 'truemoment predict endpoint' "
-                "predicts with served models"
+                "(predict_endpoint in Python) predicts with served models"
             )
 
 

@@ -124,12 +124,10 @@ class Run:
         Every sentence whose words may be looked up in a file of fixed vectors.
     data_dir
         Folder of the data.
-    forced
-        Whether a test split may be learned from or choose, which every result notes.
     notes
         Notes that every result contains.
     caution
-        Note of a forced run; "" if a test split was learned from or chose.
+        Note of a forced run: all that makes its figures too good; "" for another run.
     text_sources, texts
         Sources of the vectors of sentences, and the vectors, for a model that compares them.
     weights
@@ -154,7 +152,6 @@ class Run:
     made_of: str = ""
     sentences: Sequence[str] = ()
     data_dir: Path | None = None
-    forced: bool = False
     notes: tuple[str, ...] = ()
     caution: str = ""
     text_sources: tuple[str, ...] = ()
@@ -171,7 +168,7 @@ class Run:
             raise UsageError(f"{self.recipe.model} sees the video: give --features, e.g. --features FILE.hdf5")
         if not self.family.sees_video and self.store is not None:
             raise UsageError(f"{self.recipe.model} sees no video, expected no --features")
-        if (is_test(self.val.split) or is_test(self.train.split)) and not self.forced:
+        if (is_test(self.val.split) or is_test(self.train.split)) and not self.caution:
             split = self.val.split if is_test(self.val.split) else self.train.split
             raise UsageError(f"{split} is a test split: nothing is learned from it or chosen by it, unless forced")
         self.family.task.check_run(self)
@@ -224,11 +221,9 @@ class Run:
         train, val = _train_and_val(train, sources, split, seed)
         tests, missing = sources.read_tests()
         notes += missing
-        is_forced = (mixture is None and sources.is_test(sources.train_split)) or (
-            split != HELD_OUT and sources.is_test(split)
-        )
-        is_forced = _refuse_shared_queries(sources, (train, val), tests) or is_forced
-        caution = _refuse_shared_films(mixture, sources, tests)
+        shared = _refuse_shared_queries(sources, (train, val), tests)
+        uses = _uses_of_tests(sources, split, shared, is_mixed=mixture is not None)
+        uses += _refuse_shared_films(mixture, sources, tests)
         notes += mixture.notes() if mixture else []
         if sources.sentences and "sentence" not in recipe.family.needs:
             raise UsageError(f"{recipe.model} reads words, expected no --sentences")
@@ -252,8 +247,7 @@ class Run:
             store=store,
             sentences=[text for annotations in (train, val, *tests.values()) for text in annotations.queries.sentence],
             data_dir=sources.data.data_dir,
-            forced=is_forced or bool(caution),
-            caution=caution,
+            caution=f"by force: {'; '.join(uses)}; figures on these splits are too good" if uses else "",
             notes=tuple(notes),
             text_sources=sources.sentences,
             fps=sources.fps,
@@ -317,6 +311,15 @@ def _selection_split(recipe: Recipe, sources: RunSources, dataset: str) -> tuple
     return split, notes
 
 
+def _uses_of_tests(sources: RunSources, split: str, shared: Mapping[str, int], *, is_mixed: bool) -> list[str]:
+    """Return how test splits are used, in words; a mixture has no training split of the sources."""
+    train = "" if is_mixed else sources.train_split
+    uses = [f"it was trained on {train}"] if train and sources.is_test(train) else []
+    uses += [f"its epoch was chosen on {split}"] if split != HELD_OUT and sources.is_test(split) else []
+    others = {name: count for name, count in shared.items() if name not in (train, split)}
+    return uses + [f"it was trained on, or chosen by, {count:,} queries of {name}" for name, count in others.items()]
+
+
 def _train_and_val(train: Annotations, sources: RunSources, split: str, seed: int) -> tuple[Annotations, Annotations]:
     """Return the annotations to learn from and those that choose the epoch, which share no query."""
     if split == HELD_OUT:
@@ -329,10 +332,10 @@ def _train_and_val(train: Annotations, sources: RunSources, split: str, seed: in
 
 def _refuse_shared_queries(
     sources: RunSources, learned: tuple[Annotations, Annotations], tests: Mapping[str, Annotations]
-) -> bool:
-    """Refuse queries that are learned from and tested; return whether there are some, by force."""
+) -> dict[str, int]:
+    """Refuse queries that are learned from and tested; with force, return how many each split has."""
     query_ids = {*learned[0].query_id, *learned[1].query_id}
-    is_shared = False
+    count = {}
     for name, test in tests.items():
         shared = len(query_ids & set(test.query_id))
         if shared and not sources.force:
@@ -340,14 +343,15 @@ def _refuse_shared_queries(
                 f"--test {name}: {shared:,} of its queries are also in the training or validation data (lines without "
                 "a split belong to all); name another split, or give --force, and every result says so"
             )
-        is_shared = is_shared or bool(shared)
-    return is_shared
+        if shared:
+            count[name] = shared
+    return count
 
 
-def _refuse_shared_films(mixture: Mixture | None, sources: RunSources, tests: Mapping[str, Annotations]) -> str:
-    """Refuse a mixture that shares films with a test split; with force, return the note of results, "" for none."""
+def _refuse_shared_films(mixture: Mixture | None, sources: RunSources, tests: Mapping[str, Annotations]) -> list[str]:
+    """Refuse a mixture that shares films with a test split; with force, return which, a line a source and split."""
     if mixture is None:
-        return ""
+        return []
     files = [part.source.annotations for part in mixture.parts] + [sources.data.annotations]
     folders = dict.fromkeys(Path(file).parent for file in files if file)
     groups = {film: group for folder in folders for film, group in read_groups(folder).items()}  # of a collection
@@ -356,7 +360,7 @@ def _refuse_shared_films(mixture: Mixture | None, sources: RunSources, tests: Ma
         raise UsageError(
             f"data: {shared[0]}; leave the source or the split out, or give --force, and every result says so"
         )
-    return f"by force: {'; '.join(shared)}; figures on these splits are too good" if shared else ""
+    return shared
 
 
 # ------------------------------------------------------------------------------------ features and texts

@@ -91,6 +91,12 @@ def opened_sound(source: Source) -> Iterator[tuple[InputContainer, AudioStream]]
         yield container, chosen_stream(source, container)
 
 
+def stated_length_s(source: Source) -> float:
+    """Return how long a file lasts by what it states, without reading it; 0 where it states nothing."""
+    with opened_sound(source) as (container, _):
+        return (container.duration or 0) / 1_000_000
+
+
 def chosen_stream(source: Source, container: InputContainer) -> AudioStream:
     """Return the stream of an open file that a source names.
 

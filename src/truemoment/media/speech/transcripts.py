@@ -3,6 +3,7 @@
 ==========  ==============================================================================================
 Whisper     JSON, ``segments[].words[]`` with ``word``, ``start``, ``end``, ``probability``
 whisperX    the same with ``score`` and ``speaker``; words may have no time
+pipelines   JSON of the pipelines of transformers, ``chunks[]`` with ``text`` and ``timestamp``, one a word
 Azure       JSON, ``NBest[].Words[]`` or ``recognizedPhrases[].nBest[].words[]``; offsets in 100 ns
 Vosk        JSON, ``result[]`` with ``word``, ``start``, ``end``, ``conf``
 CTM         lines ``FILE CHANNEL START DURATION WORD [CONFIDENCE]``
@@ -43,6 +44,10 @@ PAST_END_S = 1.0
 """How far words may end after the end of the sound."""
 
 
+LONGEST_WORD_S = 5.0
+"""A longer word is spoken in a part of its time only: engines stretch the first word of a file, or one at a pause."""
+
+
 class _Timed(msgspec.Struct):
     """A word of Whisper, whisperX or Vosk."""
 
@@ -59,6 +64,11 @@ class _Segment(msgspec.Struct):
     words: list[_Timed] | None = None
     text: str | None = None
     speaker: str | None = None
+
+
+class _Chunk(msgspec.Struct):
+    text: str
+    timestamp: tuple[float | None, float | None]
 
 
 class _AzureWord(msgspec.Struct):
@@ -109,6 +119,7 @@ class _Document(msgspec.Struct):
 
     segments: list[_Segment] | None = None
     result: list[_Timed] | None = None
+    chunks: list[_Chunk] | None = None
     best: list[_AzureBest] | None = msgspec.field(name="NBest", default=None)
     phrases: list[_Phrase] | None = msgspec.field(name="recognizedPhrases", default=None)
     text: str | None = None
@@ -119,7 +130,9 @@ class _Document(msgspec.Struct):
     @property
     def is_without_words(self) -> bool:
         """Whether it says that something was heard, or is no document of a transcript, and has no words."""
-        if self.segments is not None or self.partial is not None:  # a partial result comes again, whole
+        if (
+            self.segments is not None or self.chunks is not None or self.partial is not None
+        ):  # a partial result comes again, whole
             return False
         if self.phrases is not None:
             return any(phrase.status == HEARD and not phrase.has_words for phrase in self.phrases)
@@ -158,6 +171,7 @@ def read_transcript(path: Path) -> Transcript:
     if not words:
         raise InputError("has no words with times", path=path, hint="expected a transcript with a time for each word")
     words.sort(key=lambda word: word.start_s)
+    _warn_of_long_words(words, path)
     punctuated = sum(word.text[-1:] in ".!?" for word in words) * 60 > len(words)
     return Transcript(f"{form} {as_text(path.name)}", sha256_of(path), punctuated, tuple(words))
 
@@ -183,7 +197,7 @@ def _words_of(path: Path) -> tuple[str, list[HeardWord]]:
     documents = _documents(path) if is_json else []
     form = _form_of(documents)
     if not form:
-        hint = "Whisper, whisperX, Azure, Vosk, CTM and WebVTT are read"
+        hint = "Whisper, whisperX, pipelines of transformers, Azure, Vosk, CTM and WebVTT are read"
         raise InputError("is no transcript that TrueMoment knows", path=path, hint=hint)
     for k, document in enumerate(documents, start=1):
         if document.is_without_words:
@@ -209,6 +223,8 @@ def _form_of(documents: list[_Document]) -> str:
         words = [word for segment in segments for word in segment.words or ()]
         aligned = any(word.score is not None or word.speaker is not None for word in words)
         return "whisperX" if aligned else "Whisper"
+    if any(document.chunks is not None for document in documents):
+        return "pipeline"
     if any(document.best is not None or document.phrases is not None for document in documents):
         return "Azure"
     return "Vosk" if any(document.result is not None for document in documents) else ""
@@ -226,6 +242,7 @@ def _of_document(document: _Document, path: Path) -> Iterator[HeardWord]:
         left_out = f"left out {n_without:,} of {len(document.segments or ()):,} segments, which have text and no words"
         warnings.warn(f"{path}: {left_out}", DataWarning, stacklevel=2)
     yield from (_timed(word, None) for word in document.result or ())
+    yield from _of_chunks(document.chunks or [], path)
     speaker = None if document.speaker is None else str(document.speaker)
     for best in (document.best or [])[:1]:
         yield from _ticks(list(best.shown or best.words or ()), best.confidence, speaker, path)
@@ -233,6 +250,17 @@ def _of_document(document: _Document, path: Path) -> Iterator[HeardWord]:
         speaker = None if phrase.speaker is None else str(phrase.speaker)
         for version in phrase.best[:1]:
             yield from _ticks(list(version.shown or version.words or ()), None, speaker, path)
+
+
+def _of_chunks(chunks: list[_Chunk], path: Path) -> Iterator[HeardWord]:
+    """Yield the words of a pipeline of transformers; refuse its other chunks, which are sentences."""
+    words = [chunk.text.strip() for chunk in chunks]
+    if sum(" " in word for word in words) * 10 > len(words):
+        hint = 'let the pipeline write the time of each word: return_timestamps="word"'
+        raise InputError("has chunks of several words", path=path, field="chunks", hint=hint)
+    for word, chunk in zip(words, chunks, strict=True):
+        start_s, end_s = (math.nan if time is None else time for time in chunk.timestamp)
+        yield HeardWord(word, start_s, end_s, timed=not math.isnan(start_s + end_s))
 
 
 def _timed(word: _Timed, speaker: str | None) -> HeardWord:
@@ -322,6 +350,15 @@ def _between_neighbours(words: list[HeardWord], path: Path) -> list[HeardWord]:
             end = k + 1
         k = end
     return timed
+
+
+def _warn_of_long_words(words: list[HeardWord], path: Path) -> None:
+    """Warn of words that are longer than a word is spoken: their sentences seem to begin or end where nobody speaks."""
+    long = [word for word in words if word.end_s - word.start_s > LONGEST_WORD_S]
+    if long:
+        first = f"the first is {long[0].text!r} from {long[0].start_s:.2f} to {long[0].end_s:.2f} s"
+        n_words = f"{len(long):,} of {len(words):,} words last longer than {LONGEST_WORD_S:g} s"
+        warnings.warn(f"{path}: {n_words}; {first}", DataWarning, stacklevel=2)
 
 
 def _refuse_backwards(words: list[HeardWord], path: Path) -> None:

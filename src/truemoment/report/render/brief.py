@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from truemoment.base.boundary.text import one_line
-from truemoment.report.model import LEVELS, Block, Finding, Level, Remarks, Report, Table
+from truemoment.report.model import CAUTION_LABEL, LEVELS, Block, Finding, Level, Remarks, Report, Table
 from truemoment.report.render.terminal import MARGIN, WIDTH, block_lines, facts, first_columns, notes, sections
 from truemoment.report.words import columns_of, counted, listed, shortened
 
 LINES = 25
 """Lines of a small terminal, of :data:`~truemoment.report.render.terminal.WIDTH` columns each."""
 
-_ANSWER, _ROWS, _FACTS = 9, 12, 2
-"""Most lines of the answer, most rows of its table, and most facts."""
+_ANSWER, _ROWS, _FACTS, _CAUTION = 9, 12, 2, 4
+"""Most lines of the answer, most rows of its table, most facts, and about as many lines of a caution."""
 
 _TABLE, _NOTES = 8, 3
 """Lines that a table gets, however many findings there are, and notes that get a line before further tables."""
@@ -45,7 +45,7 @@ def lines(report: Report, *, more: str = "", at_most: int = LINES) -> list[str]:
     """
     signature = [one_line(report.signature)] if report.signature else []
     paragraphs = [line for block in report.answer if not isinstance(block, Table) for line in block_lines(block)]
-    whole = _parted(paragraphs, sections(report), notes(report), [*facts(report), *signature])
+    whole = _parted(paragraphs, sections(report), notes(report), [*facts(report.facts), *signature])
     if _height(whole) <= at_most:
         return whole
     end = [*_facts(report), *signature]
@@ -61,17 +61,23 @@ def _height(shown: Iterable[str]) -> int:
     return sum(max(1, math.ceil(columns_of(line) / WIDTH)) for line in shown)
 
 
-def _in_line(text: str, begin: str = "") -> str:
-    """Return a text in one line, without its end where it is longer."""
-    room = WIDTH - columns_of(begin)
+def _in_line(text: str, begin: str = "", room: int = WIDTH) -> str:
+    """Return a text in one line of so many columns, without its end where it is longer."""
+    room -= columns_of(begin)
     shown = textwrap.shorten(one_line(text), room, placeholder=" …")
     return begin + (shown if len(shown) > 1 and columns_of(shown) <= room else shortened(one_line(text), room))
 
 
 def _facts(report: Report) -> list[str]:
-    labels = [shortened(one_line(label), WIDTH // 3) for label, _ in report.facts[:_FACTS]]
-    width = max(map(columns_of, labels), default=0) + 2
-    return [_in_line(value, f"{label:{width}}") for label, (_, value) in zip(labels, report.facts, strict=False)]
+    """Return the first facts, a line each, and all cautions."""
+    named = [(shortened(one_line(label), WIDTH // 3), value) for label, value in report.facts]
+    first = [fact for fact in named if fact[0] != CAUTION_LABEL][:_FACTS]
+    shown = [fact for fact in named if fact[0] == CAUTION_LABEL or fact in first]
+    room = WIDTH - max((columns_of(label) for label, _ in shown), default=0) - 2
+    return facts(
+        (label, shortened(one_line(value), _CAUTION * room) if label == CAUTION_LABEL else _in_line(value, room=room))
+        for label, value in shown
+    )
 
 
 # ---------------------------------------------------------------------------------------- what is shown

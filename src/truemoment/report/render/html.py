@@ -221,8 +221,8 @@ class _Overview(NamedTuple):
 
 
 def _overview(report: Report, sections: Sequence[tuple[str, Section, list[_BlockGroup]]]) -> _Overview:
-    """Count the findings of the first section and the headline by level."""
-    groups = [group for _, _, groups in sections[:1] for group in groups if group.kind == "finding" and group.level]
+    """Count the findings and the headline by level."""
+    groups = [group for _, _, groups in sections for group in groups if group.kind == "finding" and group.level]
     headline = report.headline.level if report.headline is not None else None
     counts: list[tuple[Level, str, str]] = []
     for level in LEVELS:
@@ -319,7 +319,8 @@ def _parts(table: Table) -> list[tuple[Table, str]]:
     if not repeats:
         return [(table, "")]
     main = table.only([at for at in range(len(table.headings)) if at not in repeats])
-    more = replace(table.only([0, *repeats]), caption=f"{'; '.join(repeats.values())}.")
+    begin = f"{_first_words(table.caption)}: " if table.caption else ""
+    more = replace(table.only([0, *repeats]), caption=f"{begin}{'; '.join(repeats.values())}.")
     return [(main, ""), (more, "-more")]
 
 

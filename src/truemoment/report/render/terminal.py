@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ MARGIN = max(map(len, LEVELS)) + 2
 
 def body(report: Report) -> list[str]:
     """Return the facts, the headline and the sections, without notes and signature; folded blocks are left out."""
-    lines = [*facts(report), "", *sections(report)]
+    lines = [*facts(report.facts), "", *sections(report)]
     return lines[1:] if lines[:1] == [""] else lines
 
 
@@ -48,10 +48,11 @@ def notes(report: Report) -> list[str]:
     return [line for note in report.notes for line in _wrapped(note, "note: ")]
 
 
-def facts(report: Report) -> list[str]:
-    """Return the facts, each after its label."""
-    width = max((len(label) for label, _ in report.facts), default=0) + 2
-    return [line for label, value in report.facts for line in _wrapped(value, f"{one_line(label):{width}}")]
+def facts(shown: Iterable[tuple[str, str]]) -> list[str]:
+    """Return facts, each after its label."""
+    labelled = list(shown)
+    width = max((len(label) for label, _ in labelled), default=0) + 2
+    return [line for label, value in labelled for line in _wrapped(value, f"{one_line(label):{width}}")]
 
 
 def _section(section: Section, *, titled: bool) -> list[str]:

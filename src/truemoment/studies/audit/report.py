@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.records import Annotations
 from truemoment.report.charts import Clouds, Plot, StripChart
-from truemoment.report.model import LEVELS, Block, Drawing, Finding, Paragraph, Report, Section, Table
+from truemoment.report.model import CAUTION_LABEL, LEVELS, Block, Drawing, Finding, Paragraph, Report, Section, Table
 from truemoment.report.words import counted
 from truemoment.studies.audit.checks import CHECKS
 from truemoment.studies.audit.checks.base import SECTIONS
@@ -79,8 +79,7 @@ def report(audit: Audit) -> Report:
         question="Did the model find the moment, or guess it?",
         facts=tuple(_facts(audit)),
         headline=_block(audit.findings[0]),
-        answer=(answer_table(results),),
-        lead=(floors_strip(results),),
+        answer=(floors_strip(results), answer_table(results)),
         sections=tuple(_sections(audit)),
         notes=tuple(f"left out: {line}" for line in results.left_out),
         reading=tuple(_reading(audit)),
@@ -179,7 +178,7 @@ def _facts(audit: Audit) -> Iterator[tuple[str, str]]:
         model = sources["model"]
         yield "model", f"{model['name']} ({model['path']}), features {model['features']}"
     if setup.controls.caution:
-        yield "caution", setup.controls.caution
+        yield CAUTION_LABEL, setup.controls.caution
 
 
 def _sized(annotations: Annotations) -> str:

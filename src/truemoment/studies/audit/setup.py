@@ -165,7 +165,7 @@ class AuditSetup:
             q = int(np.flatnonzero(~(queries.duration_s > 0))[0])
             raise UsageError(
                 f"{name}: found duration_s {queries.duration_s[q]:g} for query {queries.query_id[q]!r}; an audit needs "
-                "every video's duration: floors predict shares of it"
+                "every video's duration: floors predict shares of it; --durations FILE or --videos DIR gives them"
             )
         for other in (self.splits.train, self.splits.validation):
             if other is not None and other.sha256 == self.annotations.sha256:

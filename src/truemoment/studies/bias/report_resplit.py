@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,8 @@ from truemoment.base.version import __version__ as version
 from truemoment.baselines.base import locations
 from truemoment.baselines.floors import DRAWS, FITS, NETWORK
 from truemoment.data.datasets.random_order import ORDERS
-from truemoment.data.datasets.resplit_folder import ASIDE, DATASHEET, SPLITS, ResplitSource, write_members
+from truemoment.data.datasets.resplit_folder import ASIDE, COPY, DATASHEET, SPLITS, ResplitSource, write_members
+from truemoment.data.references import write_splits
 from truemoment.report.density_classes import DENSITY_BOUNDS, SCALE_MEANS
 from truemoment.report.drawing import drawing_style, new_figure, save_drawings, scale_legend
 from truemoment.report.model import Block, Cell, Details, Drawing, Finding, Level, Paragraph, Report, Section, Table
@@ -133,6 +134,7 @@ def write_folder(
     folder: Path,
     result: MeasuredResplit,
     source: ResplitSource,
+    copied: Sequence[Annotations] = (),
     *,
     command: str = "",
     on_complete: Callable[[], None] = lambda: None,
@@ -145,6 +147,8 @@ def write_folder(
         A new or empty folder.
     result, source
         The split, and the origin of its queries.
+    copied
+        Splits whose queries the folder contains, where it refers to no file or dataset.
     command
         The command that makes the folder; "" for none.
     on_complete
@@ -157,6 +161,8 @@ def write_folder(
     }
     with atomic_folder(folder, on_complete) as draft:
         write_members(draft, {name: result.split.part(name) for name in result.split.members})
+        if copied:
+            write_splits(draft / COPY, copied)
         save_drawings(datasheet.drawings, draft, ("png", "svg"))
         for name, text in texts.items():
             write_text(draft / name, text)
@@ -182,7 +188,7 @@ def report(result: MeasuredResplit, source: ResplitSource, *, name: str) -> Repo
     )
     warnings = (Finding((warning,), title="Warning", level="warning") for warning in result.inspection.warnings)
     usage = f"use the folder as --dataset{', with the same --data-dir' if source.dataset else ''}; its .jsonl files "
-    usage += f"only name the queries, which are still read from {origin}"
+    usage += f"only name the queries, which are {'' if source.annotations == COPY else 'still '}read from {origin}"
     return Report(
         title=f"{name}: a new split of {origin}",
         facts=(("data", f"{size} of {origin}"), ("test-ood", _shift(split.plan)), ("order", ORDERS[result.order])),

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed, several
-from truemoment.studies.request import NoCache, data_dir, dataset, is_file, no_cache
+from truemoment.studies.request import NoCache, ReadingAnnotations, data_dir, dataset, no_cache
 
 if TYPE_CHECKING:
     from truemoment.studies.bias.splitting import Plan
+    from truemoment.studies.request import AnyAnnotations
 
 Shifted = Literal["location", "words", "compositions"]
 
@@ -27,8 +28,8 @@ class Whole(Request):
     HEADING = "Data"
 
     dataset: InDataset[str | None] = dataset()
-    annotations: In[AnyFile | None] = option(
-        "File of your own annotations (form own), in place of --dataset.", metavar="FILE"
+    annotations: In[AnyAnnotations | None] = option(
+        "File of your own annotations, in place of --dataset; its form is recognised.", metavar="FILE"
     )
     split: tuple[str, ...] | str | Sequence[str] = option(
         "Only this split; can be repeated. [default: all]", (), metavar="NAME"
@@ -36,12 +37,7 @@ class Whole(Request):
     data_dir: AnyFile | None = data_dir()
 
     def check(self) -> None:
-        """Refuse a dataset and a file, splits of a file, and values that are no file."""
-        if self.annotations is not None and not is_file(self.annotations):
-            raise UsageError(
-                f"annotations: got {type(self.annotations).__name__}, expected a file, because the new folder refers "
-                "to it; truemoment.data.references.write_annotations writes one"
-            )
+        """Refuse a dataset and a file, and splits of a file."""
         if self.dataset is not None and self.annotations is not None:
             raise UsageError("got --dataset and --annotations, expected one of them")
         if self.annotations is not None and self.split:
@@ -121,7 +117,7 @@ class Checks(NoCache):
 
 
 @dataclass(frozen=True)
-class ResplitRequest(Whole, Splitting, Checks, Running):
+class ResplitRequest(Whole, ReadingAnnotations, Splitting, Checks, Running):
     """The dataset, the settings and the folder of a new split."""
 
     out: AnyFile = option("Folder to write; must be new.", name="-o --out", metavar="DIR", required=True)

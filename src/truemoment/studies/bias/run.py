@@ -12,9 +12,9 @@ from truemoment.base.errors import UsageError
 from truemoment.base.records import Annotations
 from truemoment.base.request import function_of, several
 from truemoment.data.axes import parse_axis
-from truemoment.data.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_entries, splits_of_file
+from truemoment.data.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_file, splits_of_value
 from truemoment.data.language import get_engine
-from truemoment.data.python_values import reference_entries, several_values
+from truemoment.data.python_values import several_values
 from truemoment.data.units import look_at_units, refuse_units
 from truemoment.report.model import Report
 from truemoment.report.result import Result
@@ -112,11 +112,8 @@ def _datasets(request: BiasRequest) -> Iterator[tuple[AllSplits, Mapping[str, st
         if is_file(value):
             path = Path(value)
             splits, source = splits_of_file(path, only, request.how_references), source_of(path)
-        elif isinstance(value, Annotations):
-            path, splits = Path("annotations"), AllSplits(value.dataset, {value.split: value})
         else:
-            path = Path("annotations")
-            splits = splits_of_entries(path, reference_entries(value, request.how_references), only)
+            path, splits = Path("annotations"), splits_of_value(value, only, request.how_references)
         yield splits._replace(splits=_on_axis(splits.splits, path, request)), source
 
 

@@ -15,16 +15,17 @@ from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations
 from truemoment.base.request import function_of, ignore, several
 from truemoment.data.datasets import DATASETS
+from truemoment.data.datasets.all_splits import splits_of_value
 from truemoment.data.datasets.random_order import ORDERS
 from truemoment.data.datasets.resplit_folder import ResplitSource
-from truemoment.data.datasets.whole import WholeDataset, whole_dataset, whole_file
+from truemoment.data.datasets.whole import WholeDataset, whole_copy, whole_dataset, whole_file
 from truemoment.data.language import get_engine
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.studies.bias import report_resplit as reports
 from truemoment.studies.bias.request_resplit import ResplitRequest
 from truemoment.studies.bias.resplitting import MeasuredResplit, resplit_and_measure
-from truemoment.studies.request import path_of
+from truemoment.studies.request import is_file, path_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -120,14 +121,18 @@ def run(
         on_status=request.on_status,
     )
     result = ResplitResult(split, whole.source, folder)
-    reports.write_folder(folder, split, whole.source, command=command, on_complete=lambda: on_complete(result))
+    reports.write_folder(
+        folder, split, whole.source, whole.copied, command=command, on_complete=lambda: on_complete(result)
+    )
     return result
 
 
 def _read(request: ResplitRequest, folder: Path, note: Callable[[str], None]) -> WholeDataset:
     """Read all queries of the dataset that is split."""
+    if is_file(request.annotations):
+        return whole_file(Path(request.annotations), folder, request.how_references)
     if request.annotations is not None:
-        return whole_file(Path(request.annotations), folder)
+        return whole_copy(splits_of_value(request.annotations, how=request.how_references).splits.values())
     if request.dataset is None:
         raise UsageError("which dataset? give --dataset NAME or --annotations FILE")
     whole = whole_dataset(request.dataset, several(request.split), data_dir=path_of(request.data_dir))

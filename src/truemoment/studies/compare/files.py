@@ -29,7 +29,7 @@ from truemoment.baselines.network_row import (
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.formats import MatchReport, Reader, read_predictions
 from truemoment.data.language.paragraphs import order_of_starts
-from truemoment.evaluation.evaluate import evaluate, resolve_measures, resolve_protocol
+from truemoment.evaluation.evaluate import evaluate, note_on_durations, resolve_measures, resolve_protocol
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.scores import Scores
@@ -381,6 +381,8 @@ def _common_measures(
     of_files = [resolve_measures(measures, protocol, annotations, predictions) for predictions in answers]
     longest = max(of_files, key=len)
     common = tuple(measure for measure in longest if all(measure in of_file for of_file in of_files))
+    on_durations = note_on_durations(protocol, annotations, common) if measures is None else ""
     return common, [
-        f"{measure} is left out: not every file rates clips" for measure in longest if measure not in common
+        *filter(None, [on_durations]),
+        *(f"{measure} is left out: not every file rates clips" for measure in longest if measure not in common),
     ]

@@ -36,12 +36,13 @@ def blind_for(compared: ComparedFiles, method: str) -> Iterator[str]:
             yield blind
 
 
-def distinct_measures(comparison: Comparison) -> list[int]:
-    """Return the rows of the headline measure and of the measures that repeat no other."""
+def distinct_measures(compared: ComparedFiles) -> list[int]:
+    """Return the rows of the headline measure and of the measures that repeat no other, on any split or video."""
+    comparison = compared.comparison
     percent = comparison.first.protocol.percent
-    rows = [
-        [Cell("" if math.isnan(value) else percent(value)) for value in means] for means in comparison.mean.tolist()
-    ]
+    values = [*comparison.mean, *(value for split in compared.splits for value in split.value.values())]
+    values += [changed.value for changed in compared.changed]
+    rows = [[Cell("" if math.isnan(value) else percent(value)) for value in row.tolist()] for row in values]
     repeats = dict(repeated_measures(comparison.measures, rows, 0))
     headline = headline_of(comparison.measures)
     return [row for row in range(len(comparison.measures)) if row not in repeats or row == headline]

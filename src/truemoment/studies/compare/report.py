@@ -16,9 +16,9 @@ from truemoment.base.intervals import Floats
 from truemoment.baselines.equal_depth import protocol_at
 from truemoment.baselines.floors import NETWORK
 from truemoment.evaluation.head import head
-from truemoment.evaluation.repeated_measures import repeated_measures
+from truemoment.evaluation.repeated_measures import caption_without_repeats, repeated_measures
 from truemoment.evaluation.uncertainty import LEVEL, smallest_p
-from truemoment.report.model import Cell, Paragraph, Report, Section, Table
+from truemoment.report.model import Cell, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, few, listed, low_to_high, p_number, p_value, points
 from truemoment.studies.compare.comparison import Comparison, PublishedFigure
 from truemoment.studies.compare.files import ComparedFiles
@@ -60,10 +60,10 @@ def report(compared: ComparedFiles) -> Report:
     """Return the report of a comparison."""
     comparison = compared.comparison
     scores = comparison.first
-    tables = [] if len(comparison.pairs) == 1 else [ranked_table(compared)]
-    tables += [methods_table(compared), differences_table(compared)]
+    is_pair, ranked = len(comparison.pairs) == 1, ranked_table(compared)
+    tables = [*([] if is_pair else [ranked]), methods_table(compared), differences_table(compared)]
     if has_trainings(comparison):
-        tables.append(trainings_table(comparison))
+        tables.append(trainings_table(comparison, distinct_measures(compared)))
     if compared.network is not None:
         tables.append(hits_table(compared))
     if compared.splits:
@@ -81,8 +81,7 @@ def report(compared: ComparedFiles) -> Report:
         question="Which methods are better, and do they look at the video?",
         facts=facts(compared),
         headline=headline(compared),
-        answer=answer(compared),
-        lead=(strip, *lead_sentence(compared)),
+        answer=(strip, *lead_sentence(compared), _pair_table(compared) if is_pair else ranked),
         sections=(
             *([Section("findings", "Findings", remarked)] if remarked else []),
             Section("comparison", "Comparison", tuple(tables)),
@@ -354,15 +353,16 @@ def differences_table(compared: ComparedFiles) -> Table:
 
     shown, left_out = _shown_pairs(compared)
     names = [f"{comparison.methods[i]} - {comparison.methods[j]}" for i, j in comparison.pairs]
-    measures = {row: compared.heading(row) for row in distinct_measures(comparison)}
-    if len(measures) < len(comparison.measures):
-        left_out += "; without measures that repeat others"
+    measures = {row: compared.heading(row) for row in distinct_measures(compared)}
+    named = f", {names[0]}" if len(names) == 1 else ""
+    caption = f"Differences in percentage points{named}{left_out}"
+    caption = caption_without_repeats(caption, [*measures], comparison.measures)
     columns = ("difference", "95 % interval", "p", *(["corrected p"] if corrected else []), "detectable")
     if len(names) == 1:
         rows = tuple(cells(measure, 0, row) for row, measure in measures.items())
-        return Table(f"Differences in percentage points, {names[0]}{left_out}", ("measure", *columns), (("", rows),))
+        return Table(caption, ("measure", *columns), (("", rows),))
     groups = [(measure, tuple(cells(names[pair], pair, row) for pair in shown)) for row, measure in measures.items()]
-    return Table(f"Differences in percentage points{left_out}", ("methods", *columns), tuple(groups))
+    return Table(caption, ("methods", *columns), tuple(groups))
 
 
 def _shown_pairs(compared: ComparedFiles) -> tuple[list[int], str]:
@@ -407,19 +407,12 @@ def hits_table(compared: ComparedFiles) -> Table:
 # ---------------------------------------------------------------------------------------------- words
 
 
-def answer(compared: ComparedFiles) -> tuple[Paragraph | Table, ...]:
-    """Return the ranked methods, and how the first two compare; of two methods the figures and the difference."""
-    if len(compared.comparison.pairs) == 1:
-        return (_pair_table(compared),)
-    return (*lead_sentence(compared), ranked_table(compared))
-
-
 def _pair_table(compared: ComparedFiles) -> Table:
     """Return the figures of two methods and their difference: a row a measure."""
     differences, percent = differences_table(compared), compared.comparison.first.protocol.percent
     means = [
         tuple(Cell(UNDEFINED if math.isnan(mean) else percent(mean)) for mean in column)
-        for column in compared.comparison.mean.T[distinct_measures(compared.comparison)].tolist()
+        for column in compared.comparison.mean.T[distinct_measures(compared)].tolist()
     ]
     ((_, of_measures),) = differences.groups
     p = len(differences.headings) - 2  # the corrected one, where several are tested

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from truemoment.evaluation.repeated_measures import caption_without_repeats
 from truemoment.report.drawing import (
     FLOOR,
     FLOOR_FAINT,
@@ -29,6 +30,7 @@ from truemoment.studies.audit.shuffled import SLIGHT_NORM
 from truemoment.studies.compare.changes import ChangedMethod
 from truemoment.studies.compare.comparison import PublishedFigure
 from truemoment.studies.compare.files import ComparedFiles
+from truemoment.studies.compare.ranking import distinct_measures
 from truemoment.studies.compare.runs import FileRun
 from truemoment.studies.compare.splits import SplitResult
 
@@ -83,14 +85,17 @@ def splits_table(compared: ComparedFiles) -> Table:
         return Cell(f"{protocol.percent(value)} ({interval})" if interval else protocol.percent(value))
 
     groups = []
-    for row in range(len(compared.comparison.measures)):
+    shown = distinct_measures(compared)
+    for row in shown:
         rows = [
             (Cell(method), *(cell(split, method, row) for split in compared.splits)) for method in _methods(compared)
         ]
         groups.append((compared.heading(row), tuple(rows)))
     columns = tuple(range(1, 1 + len(compared.splits)))
     headings = ("method", *(split.name for split in compared.splits))
-    caption = "Measures by split, in percent, with 95 % intervals"
+    caption = caption_without_repeats(
+        "Measures by split, in percent, with 95 % intervals", shown, compared.comparison.measures
+    )
     return Table(caption, headings, tuple(groups), text_columns=(0, *columns))
 
 
@@ -105,7 +110,6 @@ def split_drawings(compared: ComparedFiles) -> list[Drawing]:
     """Return a figure for each of the first measures."""
     if not compared.splits:
         return []
-    measures = compared.comparison.measures
     order = {method: number for number, method in enumerate(_methods(compared))}
     return [
         split_bars(
@@ -115,7 +119,7 @@ def split_drawings(compared: ComparedFiles) -> list[Drawing]:
             splits=[split.name for split in compared.splits],
             note=published_caption(compared),
         )
-        for row in range(min(len(measures), MOST_MEASURES))
+        for row in distinct_measures(compared)[:MOST_MEASURES]
     ]
 
 
@@ -180,7 +184,8 @@ def changed_table(compared: ComparedFiles) -> Table:
     """Return the table of changed videos: figures on both, the change with interval and p value, answers that stay."""
     protocol = compared.comparison.first.protocol
     groups: dict[str, list[tuple[Cell, ...]]] = {}
-    for row in range(len(compared.comparison.measures)):
+    shown = distinct_measures(compared)
+    for row in shown:
         for changed in compared.changed:
             fall = changed.fall
             original = float(changed.value[row] + fall.difference[row])
@@ -195,7 +200,9 @@ def changed_table(compared: ComparedFiles) -> Table:
             )
             groups.setdefault(f"{compared.heading(row)}, {changed.way} videos", []).append(tuple(map(Cell, texts)))
     headings = ("method", "original", "changed", "change", "95 % interval", "corrected p", "same answer")
-    caption = "Measures on changed videos in percent, change in percentage points"
+    caption = caption_without_repeats(
+        "Measures on changed videos in percent, change in percentage points", shown, compared.comparison.measures
+    )
     return Table(caption, headings, tuple((name, tuple(rows)) for name, rows in groups.items()))
 
 
@@ -205,9 +212,8 @@ def _share(value: float) -> str:
 
 def changed_drawings(compared: ComparedFiles) -> list[Drawing]:
     """Return a figure for each of the first measures: methods on original and on changed videos."""
-    measures = compared.comparison.measures
     drawings = []
-    for row in range(min(len(measures), MOST_MEASURES) if compared.changed else 0):
+    for row in distinct_measures(compared)[:MOST_MEASURES] if compared.changed else ():
         drawing = split_bars(list(_changed_bars(compared, row)), compared.heading(row), name=f"changed-{row + 1}")
         caption = (
             "If a method uses the video, its score falls where the video is changed. References are not moved; 95 % "

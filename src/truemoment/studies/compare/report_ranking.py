@@ -210,7 +210,7 @@ def ranked_strip(compared: ComparedFiles) -> StripChart:
 def measure_strips(compared: ComparedFiles) -> list[StripChart]:
     """Return a strip chart for each other measure that repeats none, the methods in the order of the ranking."""
     ranked, comparison = ranking(compared), compared.comparison
-    rows = [row for row in distinct_measures(comparison) if row != ranked.row][: MOST_STRIPS - 1]
+    rows = [row for row in distinct_measures(compared) if row != ranked.row][: MOST_STRIPS - 1]
     names = [*ranked.methods, *ranked.blind]
     return [
         StripChart(

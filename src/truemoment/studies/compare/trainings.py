@@ -37,6 +37,7 @@ import numpy as np
 
 from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import numbers_of
+from truemoment.evaluation.repeated_measures import caption_without_repeats
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.student import two_sided_p, two_sided_quantile
 from truemoment.evaluation.uncertainty import LEVEL, ROUNDING, sums_by_video
@@ -200,8 +201,8 @@ EXPLANATION = (
 )
 
 
-def trainings_table(comparison: Comparison) -> Table:
-    """Return the sources of the variance of differences: a row a pair of which a method has several runs."""
+def trainings_table(comparison: Comparison, measures: Sequence[int]) -> Table:
+    """Return the sources of the variance of differences at some measures: a row a pair with several runs."""
     tests = comparison.trainings
     pairs = [
         pair
@@ -215,13 +216,14 @@ def trainings_table(comparison: Comparison) -> Table:
 
     groups = [
         (
-            str(measure),
+            str(comparison.measures[row]),
             tuple(cells(" - ".join(comparison.methods[i] for i in comparison.pairs[at]), at, row) for at in pairs),
         )
-        for row, measure in enumerate(comparison.measures)
+        for row in measures
     ]
-    title = "What the uncertainty of differences over videos and trainings comes from"
-    return Table(title, ("methods", "degrees of freedom", "parts (%)"), tuple(groups), text_columns=(0, 2))
+    caption = "What the uncertainty of differences over videos and trainings comes from"
+    caption = caption_without_repeats(caption, measures, comparison.measures)
+    return Table(caption, ("methods", "degrees of freedom", "parts (%)"), tuple(groups), text_columns=(0, 2))
 
 
 def has_trainings(comparison: Comparison) -> bool:

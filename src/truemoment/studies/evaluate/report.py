@@ -50,6 +50,8 @@ class Evaluation(Scores, Result):
         Calibration of the scores; None if it was not requested.
     order
         Order of a video's sentences, where it predicts their moments: ``by start``.
+    on_durations
+        Note on measures that are left out because durations are unknown; "" for none.
     n_answers
         Number of answers in words that the report shows, with the moments read from them.
     zero_length, outside
@@ -67,6 +69,7 @@ class Evaluation(Scores, Result):
     seed: int = 0
     calibration: ScoreCalibration | None = None
     order: str = ""
+    on_durations: str = ""
     n_answers: int = 0
     zero_length: int = 0
     outside: int = 0
@@ -234,7 +237,7 @@ def _shown(sample: Sample) -> str:
 def notes(evaluation: Evaluation) -> list[str]:
     """Return remarks on the figures, most serious first."""
     match = evaluation.match
-    lines = [f"the file states: {note}" for note in match.notes]
+    lines = [*filter(None, [evaluation.on_durations]), *(f"the file states: {note}" for note in match.notes)]
     lines += _counted(
         (match.unmatched, "row matches no query and is ignored", "rows match no query and are ignored"),
         (match.missing, "query has no prediction", "queries have no prediction"),

@@ -8,6 +8,7 @@ from truemoment.base.records import Annotations
 from truemoment.base.request import function_of
 from truemoment.data.language.paragraphs import order_in_signature
 from truemoment.evaluation.evaluate import evaluate as measure
+from truemoment.evaluation.evaluate import note_on_durations
 from truemoment.evaluation.uncertainty import bootstrap, interval95, stream
 from truemoment.studies.evaluate.calibration import RESAMPLES, calibration
 from truemoment.studies.evaluate.report import Evaluation
@@ -59,6 +60,7 @@ def run(request: Evaluate) -> Evaluation:
     if (file := path_of(request.save_scores)) is not None:
         scores.save(file)
     zero_length, outside = _unhittable(reference)
+    note = note_on_durations(scores.protocol, reference, scores.measures) if request.measures is None else ""
     return Evaluation.of(
         scores,
         match,
@@ -69,6 +71,7 @@ def run(request: Evaluate) -> Evaluation:
         seed=request.seed,
         calibration=of_scores,
         order=order_in_signature(reference),
+        on_durations=note,
         n_answers=request.show_answers,
         zero_length=zero_length,
         outside=outside,

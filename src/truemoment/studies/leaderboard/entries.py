@@ -20,11 +20,13 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from truemoment.base.boundary.text import one_line
 from truemoment.base.boundary.yaml_files import convert, naming, read_yaml
@@ -34,11 +36,16 @@ from truemoment.baselines.floors import NETWORK, PARAGRAPH
 from truemoment.data.axes import parse_axis
 from truemoment.data.datasets import DATASETS
 from truemoment.data.datasets.source import AnnotationSource
+from truemoment.data.fields import FieldMap, file_of
+from truemoment.data.formats.objects import parse_prediction_fields
+from truemoment.data.references import parse_fields
 from truemoment.evaluation.measures import Measure, parse_measures
 from truemoment.evaluation.protocols import Protocol, get_protocol
 from truemoment.studies.audit.request import MethodReads
+from truemoment.studies.request import ReadingAnnotations
 
 FILE = "leaderboard.yaml"
+AS_STATED = ReadingAnnotations()
 
 Word = Annotated[str, Meta(min_length=1, max_length=100)]
 File = Annotated[str, Meta(min_length=1, max_length=1000)]
@@ -61,8 +68,9 @@ class SystemEntry(Struct, frozen=True, forbid_unknown_fields=True):
         Declared input: ``sentence`` for one sentence at a time, ``paragraph`` for all of a video.
     date
         The day of its first publication, as 2026-03-01.
-    axis
-        Unit of the times in its files, as the option ``--axis`` takes it.
+    axis, prediction_fields
+        Unit of the times in its files and names of their columns, as the options ``--axis`` and
+        ``--prediction-fields`` take them.
     """
 
     name: Word
@@ -72,6 +80,7 @@ class SystemEntry(Struct, frozen=True, forbid_unknown_fields=True):
     reads: MethodReads | None = None
     date: dt.date | None = None
     axis: Word | None = None
+    prediction_fields: File | None = None
 
 
 class EntriesFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,6 +90,8 @@ class EntriesFile(Struct, frozen=True, forbid_unknown_fields=True):
     systems: Annotated[tuple[SystemEntry, ...], Meta(min_length=1, max_length=1000)]
     dataset: Word | None = None
     annotations: File | None = None
+    fields: File | None = None
+    durations: File | None = None
     split: Word | None = None
     fit_split: Word | None = None
     protocol: Word | None = None
@@ -97,8 +108,8 @@ class Entries:
         The folder that contains everything.
     title
         Title of the leaderboard.
-    source
-        The annotations.
+    source, reading
+        The annotations, and how a file of them is read.
     systems
         The systems, by name in alphabetical order: the order of the file changes nothing.
     files
@@ -120,6 +131,7 @@ class Entries:
     measures: tuple[Measure, ...] | None = None
     protocol: Protocol | None = None
     protocol_words: str = ""
+    reading: ReadingAnnotations = AS_STATED
 
     def inputs(self) -> list[Path]:
         """Return the files that are read."""
@@ -140,19 +152,18 @@ def read_entries(folder: Path, data_dir: Path | None = None) -> Entries:
         raise InputError("is no leaderboard, expected keys with values: title, split, systems", path=path)
     content = convert(values, EntriesFile, path)
     _refuse_names(content.systems, path)
-    systems = tuple(sorted(content.systems, key=lambda system: system.name))
+    checked = [_checked(folder, system, path, f"systems[{at}]") for at, system in enumerate(content.systems)]
+    systems = tuple(sorted(checked, key=lambda system: system.name))
     fields = {system.name: f"systems[{number}].files" for number, system in enumerate(content.systems)}
     files = tuple(_files(folder, system, path, fields[system.name]) for system in systems)
-    for number, system in enumerate(content.systems):
-        with naming(path, f"systems[{number}].axis"):
-            parse_axis(system.axis or "seconds")
     with naming(path, "measures"):
         measures = None if content.measures is None else tuple(parse_measures(content.measures))
     with naming(path, "protocol"):
         protocol = None if content.protocol is None else get_protocol(content.protocol)
-    source = _source(folder, content, path, data_dir)
+    reading = _reading(folder, content, path)
+    source = _source(folder, content, path, data_dir, reading)
     words = content.protocol or ""
-    return Entries(folder, content.title, source, systems, files, content.fit_split, measures, protocol, words)
+    return Entries(folder, content.title, source, systems, files, content.fit_split, measures, protocol, words, reading)
 
 
 def _refuse_names(systems: tuple[SystemEntry, ...], path: Path) -> None:
@@ -169,6 +180,16 @@ def _refuse_names(systems: tuple[SystemEntry, ...], path: Path) -> None:
                 f"got {name!r} twice, expected one entry a system, with the files of its seeds", path=path, field=field
             )
         names.add(name)
+
+
+def _checked(folder: Path, system: SystemEntry, path: Path, field: str) -> SystemEntry:
+    """Return an entry with its mapping of fields as text; refuse an axis or a mapping that cannot be read."""
+    with naming(path, f"{field}.axis"):
+        parse_axis(system.axis or "seconds")
+    name = f"{field}.prediction_fields"
+    return replace(
+        system, prediction_fields=_mapping(folder, system.prediction_fields, parse_prediction_fields, path, name)
+    )
 
 
 def _files(folder: Path, system: SystemEntry, path: Path, field: str) -> tuple[Path, ...]:
@@ -194,14 +215,38 @@ def below(folder: Path, name: str, path: Path, field: str) -> Path:
     return folder / name
 
 
-def _source(folder: Path, content: EntriesFile, path: Path, data_dir: Path | None) -> AnnotationSource:
+def _reading(folder: Path, content: EntriesFile, path: Path) -> ReadingAnnotations:
+    """Return how the file of annotations is read."""
+    if content.annotations is None and (content.fields or content.durations):
+        field = "fields" if content.fields else "durations"
+        raise InputError("got it without annotations, which it is about", path=path, field=field)
+    durations = None if content.durations is None else below(folder, content.durations, path, "durations")
+    if durations is not None:
+        _refuse_missing(durations, path, "durations")
+    return ReadingAnnotations(
+        fields=_mapping(folder, content.fields, parse_fields, path, "fields"), durations=durations
+    )
+
+
+def _mapping(folder: Path, word: str | None, parse: Callable[[str], FieldMap], path: Path, field: str) -> str | None:
+    """Return a mapping of fields as text, where a word is one or names the file of one below the folder."""
+    if word is None:
+        return None
+    with naming(path, field):
+        file = file_of(word)
+        return str(parse(f"@{below(folder, file, path, field)}" if file else word))
+
+
+def _source(
+    folder: Path, content: EntriesFile, path: Path, data_dir: Path | None, reading: ReadingAnnotations
+) -> AnnotationSource:
     """Return the annotations: a dataset by name, a folder that ``resplit`` made, or a file."""
     if (content.dataset is None) == (content.annotations is None):
         raise InputError("expected dataset or annotations, one of them", path=path)
     if content.annotations is not None:
         file = below(folder, content.annotations, path, "annotations")
         _refuse_missing(file, path, "annotations")
-        return AnnotationSource(None, file, content.split, data_dir)
+        return AnnotationSource(None, file, content.split, data_dir, reading.how_references)
     if content.split is None:
         raise InputError("expected the split of the dataset", path=path, field="split")
     name = content.dataset or ""

@@ -33,6 +33,8 @@ from truemoment.studies.leaderboard import Leaderboard
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from truemoment.studies.leaderboard.entries import SystemEntry
+
 SCHEMA = "truemoment/leaderboard/1"
 
 SYSTEMS = "systems"
@@ -62,8 +64,8 @@ def pages(board: Leaderboard) -> list[list[str]]:
     return addresses
 
 
-def browse_command(board: Leaderboard, file: Path) -> str:
-    """Return the command that shows the answers of a file; it runs in the folder of the leaderboard."""
+def browse_command(board: Leaderboard, system: SystemEntry, file: Path) -> str:
+    """Return the command that shows the answers of a system's file; it runs in the folder of the leaderboard."""
     entries, source = board.entries, board.entries.source
 
     def relative(path: Path) -> str:
@@ -71,12 +73,17 @@ def browse_command(board: Leaderboard, file: Path) -> str:
 
     words = []
     if source.annotations is not None:
+        reading = entries.reading
         words += ["--annotations", relative(source.annotations)]
+        words += ["--fields", reading.fields] if reading.fields else []
+        words += ["--durations", relative(Path(reading.durations))] if reading.durations else []
     elif source.dataset is not None:
         dataset = Path(source.dataset)
         words += ["--dataset", relative(dataset) if dataset.is_relative_to(entries.folder) else source.dataset]
     words += ["--split", source.split] if source.split else []
     words += ["--protocol", entries.protocol_words] if entries.protocol_words else []
+    words += ["--axis", system.axis] if system.axis else []
+    words += ["--prediction-fields", system.prediction_fields] if system.prediction_fields else []
     return audit_reports.confident_and_wrong(relative(file), words)
 
 
@@ -104,6 +111,8 @@ def report(board: Leaderboard) -> Report:
     return Report(
         title=board.entries.title,
         question="Which systems find the moments, and which guess them?",
+        headline=of_comparison.headline,
+        answer=of_comparison.answer,
         sections=sections,
         facts=(of_comparison.facts[0], ("protocol", f"{_protocol(board).name}: {_protocol(board).summary}")),
         notes=(*_notes(board), *of_comparison.notes),
@@ -131,7 +140,7 @@ def _notes(board: Leaderboard) -> list[str]:
 
 def _systems_table(board: Leaderboard) -> Table:
     """Return the systems, the best first: input, headline figure, rank, skill and verdict."""
-    compared, m = board.compared, board.headline
+    compared, m, has_dates = board.compared, board.headline, bool(dated(board))
     addresses, rows = pages(board), []
     for number in board.order:
         system = board.systems[number]
@@ -150,7 +159,7 @@ def _systems_table(board: Leaderboard) -> Table:
                 number_cell(float(verdict.skill[m]), verdict.skill_ci95[m], NO_SKILL),
                 Cell(f"{verdict.kind(m)}{', little' if verdict.is_little(m) else ''}", results.strongest(m)),
                 *excess,
-                Cell("" if entry.date is None else entry.date.isoformat()),
+                *([Cell("" if entry.date is None else entry.date.isoformat())] if has_dates else []),
             )
         )
     headings = ("system", "sees video", compared.heading(m), "rank", "skill", "against floors")
@@ -158,9 +167,9 @@ def _systems_table(board: Leaderboard) -> Table:
     return Table(
         "Systems by the headline measure, in percent, with 95 % intervals. A name opens the audit of the system. "
         "Skill: 0 is the strongest floor, 1 the oracle. Against floors: the verdict, and the strongest floor.",
-        (*headings, *extra, "date"),
+        (*headings, *extra, *(["date"] if has_dates else [])),
         (("", tuple(rows)),),
-        text_columns=(0, 1, 5, 7 if extra else 6),
+        text_columns=(0, 1, 5, *([6 + len(extra)] if has_dates else [])),
     )
 
 
@@ -222,7 +231,11 @@ def _ranks_table(board: Leaderboard) -> Table:
 
 def _browse_table(board: Leaderboard) -> Table:
     rows = tuple(
-        (Cell(board.systems[number].entry.name), Cell(file.name, link=address), Cell(browse_command(board, file)))
+        (
+            Cell(board.systems[number].entry.name),
+            Cell(file.name, link=address),
+            Cell(browse_command(board, board.systems[number].entry, file)),
+        )
         for number in board.order
         for file, address in zip(board.entries.files[number], pages(board)[number], strict=True)
     )

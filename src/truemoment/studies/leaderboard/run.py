@@ -49,7 +49,7 @@ def write_site(board: Leaderboard, out: Path, *, command: str = "") -> None:
     }
     for system, files, addresses in zip(board.systems, board.entries.files, reports.pages(board), strict=True):
         for audit, file, address in zip(system.audits, files, addresses, strict=True):
-            page = replace(audit_reports.report(audit), browse=reports.browse_command(board, file))
+            page = replace(audit_reports.report(audit), browse=reports.browse_command(board, system.entry, file))
             texts[address] = html.page(page)
     folder = OwnPath(out)
     (folder / reports.SYSTEMS).mkdir(parents=True, exist_ok=True)

@@ -24,8 +24,7 @@ from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines.floors import FloorResult
-from truemoment.data.answers.reading import Reading
-from truemoment.data.formats import MatchReport, Reader, read_predictions
+from truemoment.data.formats import MatchReport, Reader
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSettings
 from truemoment.studies.audit.own_answers import TITLES
@@ -35,6 +34,7 @@ from truemoment.studies.audit.run import Audit
 from truemoment.studies.compare.files import ComparedFiles, compare_files, training_split
 from truemoment.studies.compare.ranking import rank_intervals
 from truemoment.studies.leaderboard.entries import FILE, Entries, SystemEntry
+from truemoment.studies.request import ReadingPredictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +137,7 @@ def run_leaderboard(
                     file,
                     dataset=source.dataset,
                     annotations=source.annotations,
+                    **vars(entries.reading),
                     split=source.split,
                     data_dir=source.data_dir,
                     fit_split=entries.fit_split,
@@ -146,6 +147,7 @@ def run_leaderboard(
                     gate=gate if system.sees_video else None,
                     reads=system.reads,
                     axis=system.axis,
+                    prediction_fields=system.prediction_fields,
                     on_status=on_system,
                 ),
                 cache=cache,
@@ -179,15 +181,15 @@ def run_leaderboard(
 
 
 def _reader(entries: Entries) -> Reader:
-    """Return a reader of the files, on the axis of their system."""
-    axis_of = {
-        path: system.axis for system, files in zip(entries.systems, entries.files, strict=True) for path in files
+    """Return a reader of the files, with the axis and the fields of their system."""
+    how_of = {
+        path: ReadingPredictions(axis=system.axis, prediction_fields=system.prediction_fields).how
+        for system, files in zip(entries.systems, entries.files, strict=True)
+        for path in files
     }
 
     def read(path: AnyPath, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
-        axis = axis_of.get(Path(str(path)))
-        reading = None if axis is None else Reading(axis=axis)
-        return read_predictions(path, annotations, reading=reading, progress=progress)
+        return how_of[Path(str(path))].read(path, annotations, progress=progress)
 
     return read
 

@@ -30,6 +30,7 @@ from truemoment.studies.request import (
     FittedOn,
     MappedData,
     Measuring,
+    ReadingAnnotations,
     ReadingPredictions,
     VerbEngine,
     data_dir,
@@ -316,7 +317,7 @@ class SystemSource(MappedData, ReadingPredictions, FittedOn, VerbEngine, Measuri
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariantSource(ReadingPredictions):
+class VariantSource(ReadingPredictions, ReadingAnnotations):
     """Variants of one system on a validation and a test split, for model selection; equal names are one variant.
 
     The measures for selection and for the test are text; None for the defaults.
@@ -397,6 +398,6 @@ class VariantSource(ReadingPredictions):
                     f"--{option}annotations FILE"
                 )
             dataset = None if file is not None else self.dataset
-            annotations = AnnotationSource(dataset, file, split, self.data_dir).read()
+            annotations = AnnotationSource(dataset, file, split, self.data_dir, self.how_references).read()
         scores = measured_files(files, annotations, self.how, measures=measures, protocol=protocol, on_status=on_status)
         return paired_systems({name: scores[name] for name in sorted(scores)}, files), annotations

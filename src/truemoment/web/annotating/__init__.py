@@ -5,3 +5,6 @@ A study is a folder. :func:`~truemoment.web.annotating.creation.new_study` makes
 page, and :func:`~truemoment.web.annotating.exporting.export_study` writes what people marked. The log of events in
 ``study.sqlite`` is the truth: answers and states of tasks are rebuilt from it.
 """
+
+PORT = 8790
+"""Port of a study's page; a fixed one, so that links stay valid."""

@@ -1,4 +1,4 @@
-"""Exports of a page: moments as text for other programs, or as clips in a ZIP."""
+"""Exports of a page: moments as text for other programs, or as clips, several in a ZIP."""
 
 from __future__ import annotations
 
@@ -144,7 +144,8 @@ class ExportService:
         job = self.jobs.find(visit.request.path_params["id"])
         if job.result is None or not job.result.is_file():
             raise PageError(404, "not ready")
-        return FileResponse(job.result, media_type="application/zip", filename=job.result.name)
+        kind = "application/zip" if job.result.suffix == ".zip" else "video/mp4"
+        return FileResponse(job.result, media_type=kind, filename=job.result.name)
 
     def routes(self) -> list[RouteOf]:
         """Return the routes of exports."""
@@ -225,9 +226,15 @@ class ExportService:
         return name
 
     def _clips(self, job: PageJob, moments: Sequence[ChosenMoment], name: str) -> Path:
-        """Cut the clips of moments into a ZIP; return it. What fails is named, and the others are there."""
+        """Cut the clip of a moment, or those of several into a ZIP: what fails is named, and the others are there."""
         failed = []
         folder = Path(tempfile.mkdtemp(dir=self._own))
+        if len(moments) == 1:
+            why, clip = self._cut(job, moments[0], 1, folder)
+            if why:
+                raise UsageError(f"the clip could not be cut; {why}")
+            job.progress(1, 1)
+            return self._delivered(clip)
         target = folder / f"{name}.zip"
         with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
             for number, moment in enumerate(moments):
@@ -243,6 +250,10 @@ class ExportService:
             raise UsageError(f"no clip could be cut; {failed[0]}" if failed else "there is no moment to cut")
         if failed:
             job.why = f"{len(failed)} of {len(moments)} moments are left out; {failed[0]}"
+        return self._delivered(target)
+
+    def _delivered(self, target: Path) -> Path:
+        """Copy a file into the folder of exports, if there is one; return the file."""
         if self.folder is not None:
             out = OwnPath(self.folder)
             out.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ catalogue       cards by key, kept while their files do not change; searched and
 choices         annotations that go with predictions
 rooms           pages of predictions and indexes, below the page of the folder
 work            audits and comparisons, in a process of their own
+study_sites     sites of studies of ``annotate``, in processes of their own
 folder_routes   requests of the page
 folder_site     the server
 ==============  ==================================================================================================

@@ -154,6 +154,7 @@ class Catalogue:
         for card in matching:
             counts[card.facts.kind] += 1
         selected = [card for card in matching if not kind or card.facts.kind == kind]
+        selected.sort(key=lambda card: card.facts.kind == "other")  # what nothing is known of goes last
         return {
             "cards": [as_json(card, listing) for card in selected[offset : offset + limit]],
             "total": len(selected),

@@ -13,6 +13,7 @@ from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.references import splits_of
 from truemoment.web.opening.catalogue import Card, Catalogue
 from truemoment.web.opening.entries import Entry
+from truemoment.web.opening.joining import audits_of
 from truemoment.web.pages.errors import PageError
 
 MOST_BYTES = 256 << 20
@@ -63,6 +64,8 @@ class DataChoices:
         """Return the annotations that a file may be of, the most probable first."""
         hints = card.facts.hints
         choices = list(self._all(hints))
+        audits = [audit.facts.hints for audit in audits_of(self.catalogue, card)]
+        audited = {(audit.get("dataset"), audit.get("split")) for audit in audits}
 
         def rank(choice: DataChoice) -> tuple[bool, ...]:
             source = choice.source
@@ -70,6 +73,7 @@ class DataChoices:
             split = source.split or "all"
             return (
                 choice.key != "given",
+                (name, split) not in audited,
                 hints.get("dataset", name) != name,
                 hints.get("split", split) != split,
                 choice.folder != card.entry.path.parts[:-1],

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from truemoment.base.boundary.files import read_bytes
 from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.errors import TrueMomentError
 from truemoment.report.render import html
 from truemoment.web.browsing.looking import MOST_SYSTEMS
 from truemoment.web.browsing.video_routes import OWNER
@@ -23,6 +24,7 @@ from truemoment.web.opening.documents import report_of
 from truemoment.web.opening.entries import key_of
 from truemoment.web.opening.joining import predictions_of
 from truemoment.web.opening.kinds import HEAD_BYTES, TITLES, picture_type, read_document
+from truemoment.web.opening.study_sites import StudySites
 from truemoment.web.opening.work import StartedStudies, StartedStudy
 from truemoment.web.pages.app import RouteOf, Visit, page_route, route
 from truemoment.web.pages.errors import PageError
@@ -63,11 +65,14 @@ class FolderService:
         Annotations for predictions.
     work
         Audits and comparisons.
+    sites
+        Sites of studies of ``annotate``; None where the page is for other machines too, on which they do not answer.
     """
 
     catalogue: Catalogue
     choices: DataChoices
     work: StartedStudies
+    sites: StudySites | None
 
     # ------------------------------------------------------------------------------------------ handlers
 
@@ -88,6 +93,7 @@ class FolderService:
             "shown": self._shown(card),
             "pictures": _pictures(card),
             "path": str(card.entry.path),
+            "has_site": card.facts.kind == "study" and self.sites is not None,
             **self._browsing(card),
         }
 
@@ -166,6 +172,16 @@ class FolderService:
         source = self.choices.of(cards[0], visit.body.data).source
         return self._job(self.work.start("compare", self._named(cards), source))
 
+    def site(self, visit: Visit) -> Mapping[str, object]:
+        """Start the site of a study of ``annotate``, and return the link of its owner."""
+        card = self._card(visit, "study")
+        if self.sites is None:
+            raise PageError(400, "this page is for other machines too: start the site with its command")
+        try:
+            return {"link": self.sites.link(card.entry.path.checked())}
+        except TrueMomentError as error:
+            raise PageError(400, str(error)) from None
+
     def jobs(self, visit: Visit) -> Mapping[str, object]:
         """Return what was started, the newest first."""
         del visit
@@ -174,6 +190,10 @@ class FolderService:
     def cancel(self, visit: Visit) -> None:
         """Cancel what was started."""
         self.work.jobs.find(str(visit.request.path_params["job"])).cancel()
+
+    def resume(self, visit: Visit) -> Mapping[str, object]:
+        """Start again what was cancelled or failed."""
+        return self._job(self.work.resume(str(visit.request.path_params["job"])))
 
     def routes(self) -> list[RouteOf]:
         """Return the routes of the page."""
@@ -188,8 +208,10 @@ class FolderService:
             route("GET", "/api/data/{key}", self.data_for, roles=OWNERS),
             route("POST", "/api/audit", self.audit, roles=OWNERS, body=SentStudy),
             route("POST", "/api/compare", self.compare, roles=OWNERS, body=SentStudy),
+            route("POST", "/api/site/{key}", self.site, roles=OWNERS),
             route("GET", "/api/jobs", self.jobs, roles=OWNERS),
             route("POST", "/api/jobs/{job}/cancel", self.cancel, roles=OWNERS),
+            route("POST", "/api/jobs/{job}/resume", self.resume, roles=OWNERS),
         ]
 
     # ------------------------------------------------------------------------------------------- private

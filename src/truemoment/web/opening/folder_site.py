@@ -21,6 +21,7 @@ from truemoment.web.opening.catalogue import Catalogue
 from truemoment.web.opening.choices import DataChoices
 from truemoment.web.opening.folder_routes import OWNERS, FolderService
 from truemoment.web.opening.rooms import Rooms, RoomSettings
+from truemoment.web.opening.study_sites import StudySites
 from truemoment.web.opening.work import StartedStudies
 from truemoment.web.pages.app import Home, Site, make_app, rooms_route
 from truemoment.web.pages.errors import PageError
@@ -89,7 +90,7 @@ def open_folder(
         home=home,
     )
     catalogue = Catalogue(OwnPath(folder))
-    choices, work = DataChoices(catalogue, source), StartedStudies()
+    choices, work, sites = DataChoices(catalogue, source), StartedStudies(), StudySites()
     settings = RoomSettings(home, address, cache.folder or Path(), videos, floors, cache)
     rooms = Rooms(catalogue, choices, settings)
 
@@ -101,23 +102,26 @@ def open_folder(
         finally:
             catalogue.close()
             work.close()
+            sites.close()
             rooms.close()
 
-    def enter(open_room: Callable[[str], Application]) -> Callable[[str], Application]:
+    def enter(
+        open_room: Callable[[str], Application], others: Callable[[str], list[tuple[str, str]]] = lambda _: []
+    ) -> Callable[[str], Application]:
         def entered(name: str) -> Application:
             try:
                 return open_room(name)
             except (PageError, TrueMomentError) as error:
                 status = error.status if isinstance(error, PageError) else 400
-                context = {"site": site, "visitor": None, "problem": str(error)}
+                context = {"site": site, "visitor": None, "problem": str(error), "others": others(name)}
                 return HTMLResponse(site.templates.render("no_room.html.j2", **context), status_code=status)
 
         return entered
 
-    service = FolderService(catalogue, choices, work)
+    service = FolderService(catalogue, choices, work, None if address.names else sites)
     routes = [
         *service.routes(),
-        rooms_route("/browse", enter(rooms.browse), roles=OWNERS),
+        rooms_route("/browse", enter(rooms.browse, rooms.other_data), roles=OWNERS),
         rooms_route("/search", enter(rooms.search), roles=OWNERS),
     ]
     yield FolderServer(make_app(site, routes, lifespan=while_serving(at_work)), service, tokens)

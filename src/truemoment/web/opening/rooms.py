@@ -93,6 +93,15 @@ class Rooms:
         versions = tuple(card.entry.version for card in cards)
         return self._entered(("browse", name, versions), lambda room: self._browse(room, name, cards, choice))
 
+    def other_data(self, name: str) -> list[tuple[str, str]]:
+        """Return the address of a page of predictions on each of their annotations, with the title of these."""
+        keys = name.partition(".")[0]
+        try:
+            card = self.catalogue.find(keys.partition("-")[0], "predictions")
+        except PageError:
+            return []
+        return [(f"/browse/{keys}.{choice.key}/queries", choice.title) for choice in self.choices.for_predictions(card)]
+
     def search(self, name: str) -> Application:
         """Return the page of the index that a part of a path names."""
         card = self.catalogue.find(name, "index")

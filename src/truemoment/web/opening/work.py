@@ -20,6 +20,7 @@ from truemoment.base.boundary.processes import run_apart
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.report.model import Report
 from truemoment.report.result import Result
+from truemoment.web.pages.errors import PageError
 from truemoment.web.pages.jobs import MOST_JOBS, Jobs, PageJob
 
 Study = Literal["audit", "compare"]
@@ -34,17 +35,25 @@ class StartedStudy:
 
     Parameters
     ----------
-    title
-        What it is, for people.
+    study, files, source
+        What it is: prediction files by the name of each method, and their annotations.
     job
         Its state.
     started_s
         When it was started.
     """
 
-    title: str
+    study: Study
+    files: Sequence[tuple[str, OwnPath]]
+    source: AnnotationSource
     job: PageJob
     started_s: float = field(default_factory=time.time)
+
+    @property
+    def title(self) -> str:
+        """What it is, for people."""
+        names = ", ".join(name for name, _ in self.files)
+        return f"{'Audit of' if self.study == 'audit' else 'Comparison of'} {names}"
 
 
 class StartedStudies:
@@ -68,10 +77,17 @@ class StartedStudies:
             )
             return out.with_name(f"{out.name}.json").path
 
-        title = f"{'Audit of' if study == 'audit' else 'Comparison of'} {', '.join(names)}"
-        started = StartedStudy(title, self.jobs.start(work))
+        started = StartedStudy(study, files, source, self.jobs.start(work))
         self.started = [*self.started[1 - MOST_JOBS :], started]
         return started
+
+    def resume(self, job: str) -> StartedStudy:
+        """Start a study again that was cancelled or failed: what it had computed comes from the cache."""
+        ended = next((started for started in self.started if started.job.name == job), None)
+        if ended is None or ended.job.state not in ("cancelled", "failed"):
+            raise PageError(404, "there is no such study that was cancelled or failed")
+        self.started.remove(ended)
+        return self.start(ended.study, ended.files, ended.source)
 
     def close(self) -> None:
         """End what runs."""

@@ -11,7 +11,7 @@ A prompt is a TOML file::
     Answer as "START - END".
     '''
     axis = "seconds"              # how the answer is read, as `truemoment evaluate` takes it:
-    which = "last"                # axis, which, one_sided and swapped
+    which = "chosen"              # axis, which, one_sided and swapped
     one_sided = "ambiguous"
     swapped = "ambiguous"
 
@@ -66,7 +66,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     system: str = ""
     frame_label: str = ""
     axis: str = "seconds"
-    which: str = "last"
+    which: str = "chosen"
     one_sided: str = "ambiguous"
     swapped: str = "ambiguous"
 

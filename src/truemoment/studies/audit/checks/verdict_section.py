@@ -10,7 +10,7 @@ import numpy as np
 
 from truemoment.base.boundary.documents import NO_INTERVAL, Measured
 from truemoment.baselines.floors import FloorResult
-from truemoment.evaluation.repeated_measures import repeated_measures
+from truemoment.evaluation.repeated_measures import caption_without_repeats, repeated_measures
 from truemoment.evaluation.scores import Scores
 from truemoment.report.charts import StripChart, StripRow, percent_mark
 from truemoment.report.model import Block, Cell, Table
@@ -76,13 +76,13 @@ def _figures_table(results: Results) -> Table:
 
 
 def _verdict_table(results: Results) -> Table:
-    """Return the method less the strongest floor: one row per measure."""
-    verdict, share, rows = results.verdict, results.cached(shares), []
-    for m, measure in enumerate(results.setup.measures):
+    """Return the method less the strongest floor: one row per measure that repeats no other."""
+    verdict, share, shown, rows = results.verdict, results.cached(shares), _distinct(results), []
+    for m in shown:
         resolves = float(verdict.resolves[m])
         rows.append(
             (
-                Cell(str(measure)),
+                Cell(str(results.setup.measures[m])),
                 Cell(results.strongest(m)),
                 Cell(f"{verdict.kind(m)}{', little' if verdict.is_little(m) else ''}"),
                 _difference(results, m),
@@ -100,6 +100,7 @@ def _verdict_table(results: Results) -> Table:
         f"The method less the strongest of {len(results.floors)} floors on this split, with 95 % intervals that allow "
         "for its choice; p is the largest against any floor."
     )
+    caption = caption_without_repeats(caption, shown, results.setup.measures)
     return Table(caption, headings, (("", tuple(rows)),), text_columns=(0, 1, 2))
 
 

@@ -34,10 +34,10 @@ async function refresh() {
   if (!summary) return;
   seen = summary.open ? 0 : summary.seq;
   const share = summary.needed ? Math.round((100 * summary.answers) / summary.needed) : 0;
-  const waiting = summary.videos.waiting ? ` · ${summary.videos.waiting} videos are being prepared` : "";
-  const gone = summary.videos["not playable"] ? ` · ${summary.videos["not playable"]} videos do not play` : "";
+  const waiting = summary.videos.waiting ? ` · ${summary.videos.waiting === 1 ? "1 video is" : `${summary.videos.waiting} videos are`} being prepared` : "";
+  const gone = summary.videos["not playable"] ? ` · ${summary.videos["not playable"] === 1 ? "1 video does" : `${summary.videos["not playable"]} videos do`} not play` : "";
   byId("state").textContent =
-    `${summary.state} · ${summary.answers} of ${summary.needed} answers, ${share} % · ${summary.people.length} people${waiting}${gone}`;
+    `${summary.state} · ${summary.answers} of ${summary.needed} answers, ${share} % · ${summary.people.length === 1 ? "1 person" : `${summary.people.length} people`}${waiting}${gone}`;
   const focused = document.activeElement?.getAttribute("aria-label");
   byId("people").tBodies[0].replaceChildren(...summary.people.flatMap((/** @type {any} */ person) => rowOf(person, summary.closed)));
   if (focused) byId("people").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();

@@ -15,6 +15,7 @@ const REASONS = ["ambiguous", "not visible", "only heard", "other"];
 let answer = emptyAnswer();
 let selected = 0;
 let reviewed = new Set(); // moments that were played to their end, as text
+let isLive = false; // whether the person marks while the video plays: then the next video plays at once
 /** @type {History<any>} */
 let history = new History(answer);
 
@@ -27,6 +28,8 @@ function load() {
   reviewed = new Set(session.task.state === "submitted" ? answer.moments.map(textOf) : []);
   history = new History(answer);
   show();
+  const { task } = session;
+  if (isLive && task.state === "open") player.show(0).then(() => session.task === task && player.play());
 }
 
 /** @param {import("./answer.js").Answer} other an answer in place of the one that is shown */
@@ -64,8 +67,9 @@ function goTo(state, word) {
 function mark(end) {
   const { table } = session;
   if (!table) return;
+  isLive = player.isPlaying;
   // While the video plays, the key comes late: by how much is a setting of the person.
-  const frame = player.isPlaying ? table.frameAt(Math.max(0, table.start(player.frame) - keys.earlier)) : player.frame;
+  const frame = isLive ? table.frameAt(Math.max(0, table.start(player.frame) - keys.earlier)) : player.frame;
   if (!answer.moments.length || answer.verdict !== "marked") {
     answer.moments = [];
     addMoment(answer, frame);
@@ -76,6 +80,7 @@ function mark(end) {
   const moment = answer.moments[selected];
   changed();
   announce(`moment ${selected + 1}: ${spanText(table, moment)}`);
+  if (isLive && end === "last" && session.me.settings.review === "required") review();
 }
 
 function another() {

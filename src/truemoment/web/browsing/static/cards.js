@@ -59,7 +59,7 @@ class Pictures {
 
 export class Cards extends EventTarget {
   /**
-   * Events: "act" (detail: {name, card}), name is open, play, keep, like or focus.
+   * Events: "act" (detail: {name, card}), name is open, play, clip, keep, like or focus.
    * @param {HTMLElement} root
    */
   constructor(root) {
@@ -106,8 +106,9 @@ export class Cards extends EventTarget {
     const act = (/** @type {string} */ name) => () => this.act(name, card);
     const tools = element("div", "", "tools");
     const keep = button("Keep", `Keep moment ${number + 1}`, act("keep"), "keep");
-    keep.hidden = !about.canKeep;
-    tools.append(button("Play", `Play moment ${number + 1}`, act("play")), keep, button("More like this", `More like moment ${number + 1}`, act("like")), button("Open video", `Open the video at moment ${number + 1}`, act("open")));
+    const clip = button("Save clip", `Save the clip of moment ${number + 1}`, act("clip"));
+    keep.hidden = clip.hidden = !about.canKeep;
+    tools.append(button("Play", `Play moment ${number + 1}`, act("play")), clip, keep, button("More like this", `More like moment ${number + 1}`, act("like")), button("Open video", `Open the video at moment ${number + 1}`, act("open")));
     for (const tool of tools.children) /** @type {HTMLElement} */ (tool).tabIndex = -1;
     item.append(screen, this.about(moment, number, name, about), tools);
     screen.addEventListener("pointerenter", () => card.preview.start());

@@ -7,7 +7,7 @@ import { ROOT, announce, button, byId, element, wait } from "./page.js";
 const FORMATS = /** @type {const} */ ([
   ["otio", "OpenTimelineIO"], ["edl", "EDL (CMX 3600)"], ["fcpxml", "Final Cut Pro (.fcpxml)"],
   ["xml", "Premiere, Resolve, Final Cut 7 (.xml)"], ["csv", "Table (.csv)"], ["json", "JSON"],
-  ["srt", "Subtitles (.srt), one video"], ["vtt", "WebVTT or chapters (.vtt), one video"], ["clips", "Clips (.mp4 in a ZIP)"],
+  ["srt", "Subtitles (.srt), one video"], ["vtt", "WebVTT or chapters (.vtt), one video"], ["clips", "Clips (.mp4; several in a ZIP)"],
   ["predictions", "Predictions for truemoment evaluate"], ["annotations", "References for --annotations"],
 ]);
 const TIMELINES = ["otio", "edl", "fcpxml", "xml"];
@@ -101,26 +101,43 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+/** Address of a job. @param {any} job */
+const pathOf = (job) => `/api/jobs/${encodeURIComponent(job.job)}`;
+
+/** Wait until clips are cut. @param {any} job @param {(job: any) => void} show @returns {Promise<any>} the job at its end */
+async function ended(job, show) {
+  while (job.state === "waiting" || job.state === "running") {
+    show(job);
+    await wait(400);
+    job = await get(pathOf(job));
+  }
+  if (job.state === "failed") throw new Error(job.why);
+  return job;
+}
+
+/** Cut the clip of a moment, and save it. @param {import("./moments.js").Moment} moment */
+export async function saveClip(moment) {
+  const job = await ended(await send("POST", "/api/export", { format: "clips", ...chosen({ moments: [moment] }) }), () => {});
+  const link = document.createElement("a");
+  link.href = `${ROOT}${pathOf(job)}/file`;
+  link.download = "";
+  link.click();
+}
+
 /** @param {any} body @param {HTMLElement} state @param {HTMLButtonElement} close */
 async function clips(body, state, close) {
   let job = await send("POST", "/api/export", body);
-  const path = `/api/jobs/${encodeURIComponent(job.job)}`;
-  const stop = button("Cancel", "Cancel the clips", () => send("DELETE", path));
+  const stop = button("Cancel", "Cancel the clips", () => send("DELETE", pathOf(job)));
   close.before(stop);
   try {
-    while (job.state === "waiting" || job.state === "running") {
-      state.textContent = job.total ? `${job.done} of ${job.total}` : "Waiting";
-      await wait(400);
-      job = await get(path);
-    }
+    job = await ended(job, ({ done, total }) => (state.textContent = total ? `${done} of ${total}` : "Waiting"));
   } finally {
     stop.remove();
   }
-  if (job.state === "failed") throw new Error(job.why);
   state.textContent = job.state === "ready" ? `${job.done} ${job.done === 1 ? "clip" : "clips"}${job.why ? `; ${job.why}` : ""} ` : "Cancelled";
   if (job.state !== "ready") return;
-  const link = /** @type {HTMLAnchorElement} */ (element("a", "Save the ZIP"));
-  link.href = `${path}/file`;
+  const link = /** @type {HTMLAnchorElement} */ (element("a", "Save the file"));
+  link.href = `${ROOT}${pathOf(job)}/file`;
   link.download = "";
   link.id = "export-file";
   state.append(link);

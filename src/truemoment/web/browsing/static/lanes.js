@@ -36,6 +36,21 @@ export function place(node, start, end) {
   node.style.width = `${100 * (high - low)}%`;
 }
 
+const LEAST = 0.08; // share of the axis that a bar takes at least: 24 px on a phone, for a finger
+
+/** @param {number[][]} spans shares of the axis @returns {number[]} the row of each: the first one in which it covers no earlier span */
+export function inRows(spans) {
+  /** @type {number[][][]} */ const rows = [];
+  return spans.map(([start, end]) => {
+    const more = Math.max(0, LEAST - (end - start)) / 2;
+    const low = start - more, high = end + more;
+    let row = rows.findIndex((taken) => taken.every(([from, to]) => high <= from || to <= low));
+    if (row < 0) row = rows.push([]) - 1;
+    rows[row].push([low, high]);
+    return row;
+  });
+}
+
 /** @param {any} query @returns {number} seconds that the axis shows: the video, or what lies in it */
 export function axisOf(query) {
   const ends = [...query.references, ...query.systems.flatMap((/** @type {any} */ system) => system.answers)].map((span) => span[1]);

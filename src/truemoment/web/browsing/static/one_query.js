@@ -3,7 +3,7 @@
 import { RequestError, get, send } from "./api.js";
 import { FrameTable, clock } from "./frames.js";
 import { Keys } from "./keys.js";
-import { axisOf, place } from "./lanes.js";
+import { axisOf, inRows, place } from "./lanes.js";
 import { fixed } from "./moments.js";
 import { Overview } from "./overview.js";
 import { ROOT, announce, byId, element, printable, problem, wait } from "./page.js";
@@ -57,7 +57,7 @@ function showLanes() {
       moment: [start, end], kind: rank ? "other" : "answer", text: String(rank + 1), isHit: system.rank_of_hit === rank + 1,
       title: `${name}, answer ${rank + 1}, score ${fixed(score, 3)}, IoU ${fixed(iou, 2)}`,
     }));
-    lanes.push(lane(name, answers.reverse()));
+    lanes.push(lane(name, answers));
   });
   for (const floor of query.floors) {
     const first = floor.answers.slice(0, 1);
@@ -66,7 +66,7 @@ function showLanes() {
   byId("lanes").replaceChildren(...lanes, ticks());
 }
 
-/** @param {string} name @param {any[]} bars */
+/** @param {string} name @param {any[]} bars moments, the best first: one that would cover another is in a row below */
 function lane(name, bars) {
   const row = element("div", "", "lane-row");
   const title = element("span", name, "name");
@@ -76,7 +76,9 @@ function lane(name, bars) {
     const area = box.getBoundingClientRect();
     if (event.target === box) seek(((event.clientX - area.left) / area.width) * whole);
   });
-  for (const item of bars) {
+  const rows = inRows(bars.map((item) => [item.moment[0] / whole, item.moment[1] / whole]));
+  box.style.setProperty("--rows", String(1 + Math.max(0, ...rows)));
+  bars.forEach((item, k) => {
     const [start, end] = item.moment;
     const words = printable(`${item.title}, ${clock(start)} to ${clock(end)}`);
     const made = element("button", "", `bar ${item.kind} ${item.isHit ? "hit" : ""}`);
@@ -84,9 +86,10 @@ function lane(name, bars) {
     made.title = words;
     if (item.text) made.append(element("span", item.isHit ? `${item.text} ✓` : item.text));
     place(made, start / whole, end / whole);
+    made.style.setProperty("--row", String(rows[k]));
     made.addEventListener("click", () => playMoment(start, end));
     box.append(made);
-  }
+  });
   box.append(element("span", "", "head"));
   row.append(title, box);
   return row;

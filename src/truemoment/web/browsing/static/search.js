@@ -4,7 +4,7 @@ import { RequestError, get } from "./api.js";
 import { Cards } from "./cards.js";
 import { Collection } from "./collection.js";
 import { showBar } from "./collection_bar.js";
-import { showExport } from "./export.js";
+import { saveClip, showExport } from "./export.js";
 import { Keys } from "./keys.js";
 import { fixed, spokenTime, timesText } from "./moments.js";
 import { ROOT, announce, button, byId, capitalised, element, problem } from "./page.js";
@@ -219,6 +219,7 @@ const keys = new Keys([
   { keys: ["G"], text: "next peak of a strip", act: () => strips.peak(1) },
   { keys: ["Shift+G"], text: "peak before", act: () => strips.peak(-1) },
   { keys: ["P"], text: "play all of the list", act: () => playAll() },
+  { keys: ["C"], text: "save its clip", act: withCard((card) => index.isOwner && clip(card.moment)) },
   { keys: ["X"], text: "export", act: () => openExport() },
   { keys: ["Ctrl+Z"], text: "undo the last change of the collection", act: () => collection.undo() },
   { keys: ["Escape"], text: "stop", act: () => stage.leave() },
@@ -231,6 +232,12 @@ function onlyVideo(v) {
   search();
 }
 
+/** @param {any} moment */
+function clip(moment) {
+  say("The clip is cut.");
+  saveClip(moment).then(() => say("The clip is saved."), (error) => problem(error.message));
+}
+
 function openExport() {
   if (index.isOwner && answer?.moments.length) {
     showExport(byId("exporting"), { moments: answer.moments, count: answer.moments.length });
@@ -241,6 +248,7 @@ cards.addEventListener("act", (event) => {
   const { name, card } = /** @type {CustomEvent} */ (event).detail;
   if (name === "play") play(card);
   else if (name === "keep") collection.toggle(card.moment);
+  else if (name === "clip") clip(card.moment);
   else if (name === "like") moreLike(card.moment);
   else if (name === "open") openVideo(card.moment.v, card.moment.start_s, card.moment);
 });

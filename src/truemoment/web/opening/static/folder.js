@@ -209,6 +209,8 @@ function job(started) {
   const state = started.state === "running" ? `${started.doing || "Begins"} · ${seconds} s` : started.state === "failed" ? started.why : started.state;
   const end = element("span", "", "end");
   if (isUnderWay(started)) end.append(button("Cancel", `Cancel: ${started.title}`, () => send("POST", `/api/jobs/${started.job}/cancel`).catch(() => {})));
+  const again = { cancelled: "Resume", failed: "Try again" }[started.state];
+  if (again) end.append(button(again, `${again}: ${started.title}`, () => send("POST", `/api/jobs/${started.job}/resume`).then(follow, (error) => problem(error.message))));
   if (started.address) {
     const link = element("a", "Open", "button main");
     link.setAttribute("href", started.address);

@@ -1,0 +1,248 @@
+"""Words beside a moment that make it something else than the answer: a length, an example, a question, a denial."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from truemoment.data.answers import words
+from truemoment.data.answers.places import NAMED_SPAN, Wording, is_placed, kind_of
+from truemoment.data.answers.words import one_of
+
+NEAR = 60
+"""Characters before and behind a moment that are its context."""
+LOOKED_AT = "a part to look at"
+"""Context of what is looked at to find the answer."""
+NOT_PLACED = "a length or a count"
+"""Context of a range of which nothing says that it lies somewhere."""
+NO_MOMENT = "another number"
+"""Context of what is no moment of the video at all."""
+
+# In the patterns, a mark is in place of a moment.
+_MARKS = {kind: chr(0xE000 + number) for number, kind in enumerate(Wording)}
+_ANY = f"[{''.join(_MARKS.values())}]"
+_RANGE = f"[{''.join(mark for kind, mark in _MARKS.items() if kind not in (Wording.OTHER, Wording.OF_A_DAY))}]"
+_BARE, _MINUTES, _SECOND, _OF_A_DAY = (
+    _MARKS[kind] for kind in (Wording.BARE, Wording.ONE_UNIT_OF_MINUTES, Wording.ONE_UNIT_SECOND, Wording.OF_A_DAY)
+)
+_ONE_UNIT = f"[{_BARE}{_MARKS[Wording.ONE_UNIT]}{_SECOND}{_MINUTES}]"
+
+_ABOUT = one_of("is was of about around between at only just roughly approximately another some the")
+_AT = one_of("from between at in during within the span_of segment interval range around about moment it to")
+_LENGTH = one_of(
+    """last lasts lasted lasting take takes took taking duration length wait waits waited pause pauses paused rest rests
+    hold holds"""
+)
+_LOOK = one_of(
+    """check look examine zoom inspect verify crop view review watch focus sample analyze analyse extract rewatch
+    recheck re-watch re-check locate take_a_look take_a_closer_look take_another_look have_a_look"""
+)
+_WILL = one_of(
+    """let_me let's let_us i_will i'll i_am_going_to i'm_going_to i_need_to need_to i_have_to i_want_to should_i
+    should_we could_you please we_should we_can i_can i_should i_would_like_to i_would i'd"""
+)
+_TOOL = r"(?:zoom|crop_and_zoom|inspect|view|look|seek|sample|search|peek|scan|get_frames|get_clip|read_frames)[a-z_]*"
+"""A tool that shows a part of the video to the model."""
+_DAY = rf"(?:(?:every|each|per|a) (?:week)?day|daily|in the {one_of('morning afternoon evening')}|at night|at noon)"
+_SHOWS = one_of("shows show reads says at from changes goes moves displays rings")
+_NOUN = rf"(?!(?:{'|'.join(sorted(words.FOLLOWERS))}|{NAMED_SPAN})s?\b)[a-z]{{2}}"
+_QUANTITY = one_of("score price temperature number count speed level volume weight height")
+_COOK = one_of("bake cook boil simmer fry roast chill heat knead microwave marinate steam rest soak rise")
+_MOVE = one_of("move moves set sets drag drags turn turns adjust raise lower")
+
+
+class Exclusion(NamedTuple):
+    """Why a moment is no answer, and patterns for the words that say so.
+
+    `signs` are parts of words of which one occurs wherever a pattern matches: a quick check.
+    """
+
+    why: str
+    signs: str
+    patterns: tuple[str, ...]
+
+
+EXCLUSIONS = (
+    Exclusion(
+        NO_MOMENT,
+        "conf score prob iou certain price temperature speed level volume weight height number count",
+        (
+            r"(?<!% )(?<!high )(?<!low )(?<!medium )\b(?:confidence|score|probability|iou|certainty)\W{0,3}"
+            rf"(?:is |was |of |from )?\W{{0,2}}{_ANY}",
+            rf"\b{_QUANTITY}\b[^.;:\n]{{0,24}}{_BARE}",
+            rf"\b(?:count(?:s|ed|ing)?(?: (?:down|up))?|numbered) (?:from )?{_ANY}",
+        ),
+    ),
+    Exclusion(
+        NO_MOMENT,
+        "box coord pixel margin error toler certain off wrong early late accura precis plus give",
+        (
+            rf"\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{{0,4}}(?:at |are |is )?\W{{0,3}}{_ANY}",
+            rf"\b(?:margin|error|tolerance|uncertainty)\W{{0,3}}(?:of |is )?(?:about )?{_ANY}",
+            rf"\b(?:off|wrong|early|late|inaccurate) by (?:{_ABOUT} )?{_ANY}",
+            rf"\b(?:accurate|precise) to (?:within )?{_ANY}",
+            rf"\b(?:plus or minus|give or take)\W{{1,3}}{_ANY}",
+        ),
+    ),
+    Exclusion(
+        NO_MOMENT,
+        "video film foot movie record",
+        (
+            rf"{words.VIDEO_IS}[^.;\n]{{0,20}}{_ANY}",
+            rf"\b{words.WHOLE_VIDEO}(?:'s)? (?:length|duration|range|timeline)\b[^.;\n]{{0,20}}{_ANY}",
+            rf"\b{words.WHOLE_VIDEO},? (?:which|that) (?:only )?(?:covers|lasts|runs|spans)\b[^.;\n]{{0,20}}{_ANY}",
+            rf"\bvideo_[a-z]+\W{{1,4}}{_ANY}",
+        ),
+    ),
+    Exclusion(
+        NO_MOMENT,
+        """move set drag turn adjust raise lower says reads said titled in kids child boys girls students pupils teen
+        people age""",
+        (
+            rf"{_BARE} in the (?:morning|evening|afternoon|[a-z]+ (?:set|quarter|inning|half|round|game)s?)\b",
+            rf"\b{one_of('kids children boys girls students pupils teenagers people aged age ages')} "
+            rf"(?:from|between) {_BARE}",
+            rf"\b{_MOVE}\b[^.;:\n]{{0,30}}{_BARE}",
+            rf"\b(?:says|reads|said|titled)[,:]? [\"']{_ANY}",
+        ),
+    ),
+    Exclusion(
+        "the time of a clock in the video",
+        "verse psalm watch clock countdown microwave",
+        (
+            rf"\b{one_of('verses verse psalms psalm stopwatch game_clock match_clock countdown microwave')}\b"
+            rf"[^.;\n]{{0,20}}{_ANY}",
+            rf"{_ANY}[^.;\n]{{0,16}}\b(?:game|match) clock",
+        ),
+    ),
+    Exclusion(
+        "a time of day",
+        "clock watch alarm display day open hours work sched news air local morning evening noon night",
+        (
+            rf"\b(?:wristwatch|{one_of('opening office business working visiting')} hours)\b[^.;\n]{{0,24}}{_OF_A_DAY}",
+            rf"\b{one_of('open opens closed works work scheduled airs aired news bulletin')} (?:daily )?"
+            rf"(?:from|between|of|at) {_OF_A_DAY}",
+            rf"\b(?:clock|watch|alarm|display)\b[^.;\n]{{0,24}}\b{_SHOWS}\b[^.;\n]{{0,12}}{_OF_A_DAY}",
+            rf"{_OF_A_DAY}\s?(?:the alarm|o'clock|local time|hours\b|{_DAY}\b|on [a-z]+days?\b)",
+        ),
+    ),
+    Exclusion(
+        "a rate", "every each per times", (rf"\b(?:every|each) (?:{_ABOUT} )?{_ANY}", rf"{_ANY}\s(?:times|per|apart)\b")
+    ),
+    Exclusion(
+        "a length",
+        f"last tak took dura length long for wait paus rest hold held of in {_SECOND} {_MINUTES}",
+        (
+            rf"\b{_LENGTH}\W{{1,3}}(?:(?:him|her|them|it|me|us|{_ABOUT})\W{{1,2}})*{_RANGE}",
+            rf"\b(?:{_LENGTH}|long) (?:{_ABOUT} )?from (?:{_ABOUT} )?{_ONE_UNIT}",
+            rf"\b(?<!go )(?<!opt )(?<!look )(?<!asked )for (?:{_ABOUT} )*{_RANGE}",
+            rf"\ban? (?:[a-z]+ ){{0,2}}(?:{words.VIDEO}|moment|period|scene|shot|interval) of (?:{_ABOUT} )?{_RANGE}",
+            rf"{_RANGE}[\s-]{{1,2}}(?:long\b|in (?:length|duration|total)\b)",
+            rf"\b{_COOK}\b[^.;\n]{{0,30}}{_MINUTES}",
+            rf"\b(?:an?|the|this|that|brief|short) {_SECOND}[ -]{_NOUN}",
+        ),
+    ),
+    Exclusion(
+        "a moment that is denied",
+        """nothing never neither nor instead rather except exclud unlike other ignor need requir not n't anything wrong
+        false correct mistaken""",
+        (
+            r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
+            rf"|anything but|(?:need|require)s? (?:more|additional) [a-z]+|neither|nor)\W{{1,3}}(?:{_AT}\W)*{_ANY}",
+            rf"(?:\bnot|n't)(?: {one_of('happening occurring visible shown present seen be it')})? (?:{_AT} )*{_ANY}",
+            rf"\b(?:is|are|was|were|does|do|did)(?: not|n't) (?:[a-z]+ ){{1,2}}(?:from|between|at|during|in) {_ANY}",
+            rf"\b(?:nothing|never)\b[^.,;:\n]{{0,40}}{_ANY}",
+            rf"{_ANY}[^.,;\n\d]{{0,24}}\b(?:is|are|was|were|would be|seems?) "
+            rf"(?:{one_of('wrong false incorrect mistaken')}\b"
+            r"|not (?:right|correct|true|it\b|the (?:right|correct|answer)))",
+        ),
+    ),
+    Exclusion(
+        "a moment beside it",
+        "after before follow prior previous meanwhile rest",
+        (
+            rf"\b(?:after|before|following|prior to) (?:that|this|which)\b[^.;\n]{{0,40}}{_ANY}",
+            rf"\b(?:afterwards?|beforehand|previously|meanwhile|the rest)\b[^.;\n]{{0,40}}{_ANY}",
+        ),
+    ),
+    Exclusion(
+        "an example",
+        "e.g example instance such form template",
+        (
+            r"\b(?:e\.g\.,?|for example,?|for instance,?|such as) ?[\[({\"']{0,2}" rf"(?:from |between )?{_ANY}",
+            r"\bexample(?: has| is| was| shows| gives| of| output| format|:){1,2}[\s\"']{1,4}"
+            rf"(?:from |between )?{_ANY}",
+            r"\b(?:the|this|that|an?|following|of|expected|output) (?:form|format|template)(?: of| like| such as|,|:)?"
+            rf"[\s\"'\[({{]{{1,3}}(?:from |between )?{_ANY}",
+        ),
+    ),
+    Exclusion(
+        LOOKED_AT,
+        """let i'll will going need should could please assum suppos if ask we i can want have look check search zoom
+        view""",
+        (
+            rf"\b{_WILL} (?:{one_of('now first then also just next again quickly')} )*{_LOOK}\b"
+            rf"[^.;:!?\n]{{0,40}}{_ANY}",
+            rf"\bif you (?:could |can )?{one_of('describe share provide send tell give upload mean')}\b"
+            rf"[^.;:!?\n]{{0,50}}{_ANY}",
+            rf"\bplease {one_of('share provide upload send describe clarify specify confirm')}\b"
+            rf"[^.;:!?\n]{{0,50}}{_ANY}",
+            rf"\bi(?:'ve| have)? {one_of('looked checked searched examined scanned reviewed watched went')}\b"
+            rf"[^.;:!?\n]{{0,40}}{_ANY}",
+            rf"\b(?:assuming|supposing|suppose|if it (?:were|was))\b[^.,;:!?\n]{{0,40}}{_ANY}",
+            rf"\bask(?:s|ed|ing)? (?:me )?(?:about|for|whether)\b[^.,;:!?\n]{{0,20}}{_ANY}",
+            rf"\b{_TOOL}(?:[\"'>(]|\s{{1,2}}action input:)[^\n]{{0,48}}{_ANY}",
+            rf"{_ANY}[^a-z\n]{{0,12}}(?:</[a-z_]+>)?\s*(?:i will|i'll|let me) (?:now |first |then )?{_LOOK}\b",
+        ),
+    ),
+    Exclusion(
+        "a boundary that lies between two times",
+        "start begin end stop finish",
+        (
+            rf"\b{one_of('starts start starting begins begin beginning ends end ending stops stop finishes finish')} "
+            r"(?:(?:anywhere|somewhere|some ?time|at some point) )?(?:between|(?<=where )from|(?<=time )from|within) "
+            f"{_ANY}",
+        ),
+    ),
+    Exclusion(
+        "one time or another",
+        "later earlier",
+        (rf"{_ANY} or (?:a (?:little|bit) |slightly |somewhat )?(?:later|earlier)\b",),
+    ),
+    Exclusion("a question", "?", (rf"{_ANY}[^.,;!?\n\"{{}}()\[\]]{{0,60}}\?",)),
+    Exclusion(
+        "relative to another time",
+        "before after within",
+        (rf"{_ANY}\s(?:before|after)\s(?:the )?\d", rf"\bwithin {_ANY}\sof\s(?:the )?(?!{words.VIDEO}\b)"),
+    ),
+)
+"""Contexts of moments, the first that applies first."""
+
+
+def _signs(signs: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, signs.split())))
+
+
+_ANY_SIGN = _signs(" ".join(exclusion.signs for exclusion in EXCLUSIONS))
+_PATTERNS = [
+    (exclusion.why, _signs(exclusion.signs), re.compile("|".join(exclusion.patterns))) for exclusion in EXCLUSIONS
+]
+
+
+def context_of(before: str, moment: str, behind: str, *, is_range: bool, is_bare: bool = False) -> str:
+    """Return why a moment is no answer, by the text before, in and behind it; "" if nothing speaks against it.
+
+    Examples
+    --------
+    >>> context_of("the scene lasts ", "5 to 8 seconds", ".", is_range=True)
+    'a length'
+    >>> context_of("he jumps from ", "5 to 8 seconds", ".", is_range=True)
+    ''
+    """
+    kind = kind_of(moment, is_range=is_range, is_bare=is_bare)
+    around = f"{before}{_MARKS[kind]}{behind}"
+    if _ANY_SIGN.search(around) is not None:  # not often; the patterns take time
+        for why, signs, pattern in _PATTERNS:
+            if signs.search(around) is not None and pattern.search(around) is not None:
+                return why
+    return "" if is_placed(before, kind, behind) else NOT_PLACED
