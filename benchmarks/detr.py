@@ -75,10 +75,10 @@ def our_step(method: str) -> Callable[[Batch], float]:
 
 
 def authors_step(method: str, folder: Path) -> Callable[[Batch], float]:
-    """Return a step of the authors' code."""
+    """Return a step of the authors' code, which moves its slots to a GPU; here they stay."""
     checkout, package = AUTHORS[method]
     sys.path.insert(0, str(folder / checkout))
-    torch.Tensor.cuda = lambda tensor: tensor  # type: ignore[method-assign,assignment] - a line moves slots to a GPU
+    setattr(torch.Tensor, "cuda", lambda tensor: tensor)  # noqa: B010 - a line moves the slots to a GPU
     model, criterion = importlib.import_module(f"{package}.model").build_model(Namespace(**OPTIONS))
     model.train()
     criterion.train()
@@ -140,7 +140,8 @@ def main() -> None:
                     seconds[name].append(time.process_time() - began)
         medians = {name: statistics.median(values) for name, values in seconds.items()}
         shown = ", ".join(
-            f"{name} {value:.3f} s a step, {value * N_QUERIES / N_PAIRS:.0f} s an epoch" for name, value in medians.items()
+            f"{name} {value:.3f} s a step, {value * N_QUERIES / N_PAIRS:.0f} s an epoch"
+            for name, value in medians.items()
         )
         ratio = f", {medians['theirs'] / medians['ours']:.2f} times as fast" if folder else ""
         print(f"{method}: {shown}{ratio}")

@@ -154,6 +154,19 @@ def test_bad_headers(refused, said, expected):
     assert refused(said + line([[1, 2, 3]])) == expected
 
 
+@pytest.mark.parametrize(
+    ("saliency", "said"),
+    [
+        (None, ":2: field saliency: is missing, and 1 other entries have it; expected all or none"),
+        (["high"], ":2: field saliency[0]: got text, expected a number"),
+        (7, ":2: field saliency: got a whole number, expected a list or null"),
+    ],
+)
+def test_bad_ratings_of_clips(refused, saliency, said):
+    second = {} if saliency is None else {"saliency": saliency}
+    assert refused(line([[1, 2, 3]], saliency=[0.5, 1]) + line([], query_id="v#1", **second)) == said
+
+
 @pytest.mark.parametrize("content", ["", "\n", "\n \n\r\n", "\ufeff"])
 def test_a_file_without_a_line_is_refused_also_when_asked_for_by_name(refused, content):
     assert refused(content, format="native") == ": has no predictions"

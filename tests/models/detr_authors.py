@@ -11,7 +11,7 @@ import torch
 
 from truemoment.learning.models import get_family
 from truemoment.learning.models.base import Batch, Inputs
-from truemoment.learning.models.clip_ratings import ClipPairs
+from truemoment.learning.models.clip_ratings import ComparedClips
 
 RECORDED = json.loads(Path(__file__).with_name("detr_golden.json").read_text(encoding="utf-8"))
 CLIP_S = 2.0
@@ -164,4 +164,4 @@ def recorded_pairs(size):
     """The clips that the recorded losses compare."""
     of = RECORDED["settings"][size]
     higher, lower = torch.tensor(of["pos"]), torch.tensor(of["neg"])
-    return ClipPairs(higher, lower, torch.ones(len(higher), dtype=torch.bool))
+    return ComparedClips(higher, lower, torch.ones(len(higher), dtype=torch.bool))

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from truemoment.learning.models.clip_ratings import (
-    ClipPairs,
+    ComparedClips,
     clip_labels,
     draw_pairs,
     margin_loss,
@@ -68,7 +68,7 @@ def test_a_window_without_the_moment_compares_nothing():
 
 def test_the_margin_of_equal_scores():
     """Section 14.6: 0.4, 0.2 for each of two pairs."""
-    pairs = ClipPairs(torch.tensor([[0, 1]]), torch.tensor([[2, 3]]), torch.tensor([True]))
+    pairs = ComparedClips(torch.tensor([[0, 1]]), torch.tensor([[2, 3]]), torch.tensor([True]))
     assert margin_loss(torch.zeros(1, 4), pairs).item() == pytest.approx(0.4)
     assert margin_loss(torch.tensor([[0.2, 0.5, 0.0, 0.2]]), pairs).item() == pytest.approx(0, abs=1e-7)
 

@@ -6,6 +6,7 @@ run on these weights once, and the expected outputs in the tests are theirs.
 """
 
 import argparse
+import itertools
 import zlib
 
 import numpy as np
@@ -56,7 +57,7 @@ def encoder(name, count, d, wide, *, slope):
 
 
 def perceptron(name, *widths):
-    pairs = enumerate(zip(widths, widths[1:], strict=False))
+    pairs = enumerate(itertools.pairwise(widths))
     return {key: shape for at, (n, m) in pairs for key, shape in linear(f"{name}.layers.{at}", m, n).items()}
 
 

@@ -41,9 +41,9 @@ JOBS = MappingProxyType(
             "sweep": "Train methods over values of a dial, with floors beside.",
             "bench": "Train the methods of a table, and compare them with floors.",
             "mixtures": "Train on shares of a clean and a noisy set, and compare.",
-            "convert-checkpoint": "Make a run of weights that the authors of a method published.",
+            "convert-checkpoint": "Make a run of published weights.",
             "variants": "Train variants of a method for studies of model selection.",
-            "features": "List videos, missing videos and frame rate of features.",
+            "features": "List what features contain, or make features of videos.",
         },
         "Search videos": {
             "index": "Index videos for search.",

@@ -17,6 +17,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -236,13 +237,15 @@ def _is_made(path: OwnPath, made_of: MadeOf) -> bool:
     """Whether a file is there and was made of this; refuse one that was made of anything else."""
     if not path.exists():
         return False
-    there = None
+    earlier = None
     with refusing_damage(path, "is no file of features", hint="remove it"):
         if MADE_OF in names_in_npz(path):
             (packed,) = read_npz(path, MADE_OF)
-            there = unpack_json(packed, MadeOf)
-    if there != made_of:
-        differing = [name for name in MadeOf.__struct_fields__ if getattr(there, name, None) != getattr(made_of, name)]
+            earlier = unpack_json(packed, MadeOf)
+    if earlier != made_of:
+        differing = [
+            name for name in MadeOf.__struct_fields__ if getattr(earlier, name, None) != getattr(made_of, name)
+        ]
         problem = f"was made of something else (another {', '.join(differing)})"
         raise InputError(problem, path=path, hint="give -o another folder, or remove the file")
     return True
@@ -251,7 +254,7 @@ def _is_made(path: OwnPath, made_of: MadeOf) -> bool:
 def _write(path: OwnPath, made_of: MadeOf, **arrays: Frames) -> None:
     """Write arrays with what they were made of."""
     with np.errstate(over="ignore"):
-        cast = {name: array.astype(made_of.dtype) for name, array in arrays.items()}
+        cast: dict[str, Any] = {name: array.astype(made_of.dtype) for name, array in arrays.items()}
     if not all(np.isfinite(array).all() for array in cast.values()):
         raise InputError(f"{made_of.model} gives numbers that are not finite, or too large", path=path)
     write_npz(path, **cast, **{MADE_OF: pack_json(made_of)})

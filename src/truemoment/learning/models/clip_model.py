@@ -21,10 +21,10 @@ from truemoment.learning.models.base import (
     VideoRows,
     Weight,
 )
-from truemoment.learning.models.clip_ratings import ClipLabels, ClipPairs, clip_labels, draw_pairs
+from truemoment.learning.models.clip_ratings import ClipLabels, ComparedClips, clip_labels, draw_pairs
 from truemoment.learning.models.layers.additive_attention import real_words
 from truemoment.learning.models.layers.set_attention import InputMap, clip_places
-from truemoment.learning.models.padded_rows import pad_rows, real_rows
+from truemoment.learning.models.padded_rows import pad_rows, real_rows, row_counts
 from truemoment.media.features.base import Frames
 
 MOST_CUT = 2
@@ -107,10 +107,10 @@ class ClipModel(GroundingModel):
 
     def labels_of(self, batch: Batch) -> ClipLabels:
         """Return the labels of the rows of each video."""
-        n_rows = real_rows(batch.require("video"))[1]
+        n_rows = row_counts(batch.require("video"))
         return clip_labels(batch.require("ratings"), batch.require("moments"), n_rows)
 
-    def pairs_of(self, labels: ClipLabels) -> ClipPairs:
+    def pairs_of(self, labels: ClipLabels) -> ComparedClips:
         """Return the clips that a query compares, drawn in training."""
         return draw_pairs(labels, drawn=self.training)
 

@@ -23,11 +23,14 @@ N_RANKS = 12
 TEMPERATURE = 0.5
 SCORE_OF_PADDING = -1000.0
 SMALLEST_SUM = 1e-6
+BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
+"""Whole numbers of as many bytes."""
+
 ROUNDING = 1e-4
 """Share of a row by which an end of a moment may miss the edge of the row."""
 
 
-class ClipPairs(NamedTuple):
+class ComparedClips(NamedTuple):
     """Two pairs of clips for each query: numbers of clips that score more, and less, (B, 2); and which queries count.
 
     `counts` (B,) is false for a query with fewer than two clips to compare with.
@@ -81,7 +84,7 @@ def clip_labels(ratings: Tensor, moments: Tensor, n_rows: Tensor) -> ClipLabels:
     return ClipLabels(label, relevant, is_real & ~relevant, by_people)
 
 
-def draw_pairs(labels: ClipLabels, *, drawn: bool) -> ClipPairs:
+def draw_pairs(labels: ClipLabels, *, drawn: bool) -> ComparedClips:
     """Return the pairs of clips of each query; if they are not `drawn`, the first clips of each kind."""
     keys = (_keys(labels.label, drawn=drawn) for _ in range(2))
     relevant, other = (_two_of(mask, key) for mask, key in zip((labels.relevant, labels.other), keys, strict=True))
@@ -97,7 +100,7 @@ def draw_pairs(labels: ClipLabels, *, drawn: bool) -> ClipPairs:
     by_reference = torch.stack([relevant, other])
     higher, lower = torch.where(labels.by_people[:, None], by_people, by_reference)
     enough = labels.relevant.any(dim=1) & (labels.other.sum(dim=1) >= 2)
-    return ClipPairs(higher, lower, labels.by_people | enough)
+    return ComparedClips(higher, lower, labels.by_people | enough)
 
 
 def _keys(like: Tensor, *, drawn: bool) -> Tensor:
@@ -113,7 +116,7 @@ def _two_of(mask: Tensor, key: Tensor) -> Tensor:
     return torch.where(value >= 0, clip, clip[:, :1]).expand(-1, 2)
 
 
-def margin_loss(score: Tensor, pairs: ClipPairs) -> Tensor:
+def margin_loss(score: Tensor, pairs: ComparedClips) -> Tensor:
     """Return the mean over queries of the sum over pairs of max(0, 0.2 + lower - higher)."""
     excess = (MARGIN + score.gather(1, pairs.lower) - score.gather(1, pairs.higher)).clamp(min=0)
     return torch.where(pairs.counts, excess.sum(dim=1), 0.0).sum() / len(score)
@@ -165,6 +168,5 @@ def contrast_losses(rating: Tensor, other: Tensor, labels: ClipLabels, has_negat
 
 def next_is_other_video(video: Tensor) -> Tensor:
     """Return for which videos (B, T, D) of a batch the next one, or for the last the first, is another, (B,)."""
-    following = video.roll(-1, dims=0)
-    same = (video == following) | (torch.isnan(video) & torch.isnan(following))
-    return ~same.flatten(1).all(dim=1)
+    bits = video.flatten(1).view(BITS[video.element_size()])  # NaN equals NaN
+    return (bits != bits.roll(-1, dims=0)).any(dim=1)

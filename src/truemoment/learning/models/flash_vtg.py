@@ -31,7 +31,7 @@ from truemoment.learning.models.base import Batch, Count, Inputs, ModelOutput, M
 from truemoment.learning.models.clip_model import ClipModel, ClipSettings, Encoded, LayerCount
 from truemoment.learning.models.clip_ratings import (
     ClipLabels,
-    ClipPairs,
+    ComparedClips,
     contrast_losses,
     margin_loss,
     negative_loss,
@@ -44,8 +44,8 @@ from truemoment.learning.models.layers.clip_pyramid import (
     pyramid_points,
 )
 from truemoment.learning.models.layers.dense_losses import focal_loss
-from truemoment.learning.models.layers.set_attention import DropPairs, EncoderLayer, FeedForward, Perceptron
-from truemoment.learning.models.padded_rows import real_rows
+from truemoment.learning.models.layers.set_attention import DropPairs, EncoderLayer, FeedForward, Perceptron, by_head
+from truemoment.learning.models.padded_rows import row_counts
 from truemoment.learning.models.set_matching import mean_of_processes
 
 SLOPE = 0.25
@@ -116,21 +116,19 @@ class DummyAttention(FeedForward):
         keys
             Dummies with their places, (B, K, H).
         """
-        words = self._by_head(encoded.words)
-        every = torch.cat([self._by_head(keys), words], dim=2)
+        words = by_head(encoded.words, self.heads)
+        every = torch.cat([by_head(keys, self.heads), words], dim=2)
         unseen = torch.cat(
             [torch.zeros_like(encoded.word_padding[:, :1]).expand(-1, keys.shape[1]), encoded.word_padding], 1
         )
-        products = self._by_head(encoded.clips + encoded.place) @ every.transpose(2, 3) / math.sqrt(words.shape[3])
+        products = (
+            by_head(encoded.clips + encoded.place, self.heads) @ every.transpose(2, 3) / math.sqrt(words.shape[3])
+        )
         weights = products.masked_fill(unseen[:, None, None], -torch.inf).softmax(dim=3)
         attended = (self.dropout(weights)[..., keys.shape[1] :] @ words).transpose(1, 2).flatten(2)
         clips = encoded.clips + self.residual(self.out(attended))
         clips = self.norm_feedforward(clips + self.feed_forward(self.norm_attention(clips)))
         return clips, weights[..., keys.shape[1] :].mean(dim=1)
-
-    def _by_head(self, rows: Tensor) -> Tensor:
-        """Return (B, S, H) as (B, heads, S, H / heads)."""
-        return rows.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
 
 class PointScore(nn.Module):
@@ -201,7 +199,7 @@ class FlashVtg(ClipModel):
         n_rows = (~encoded.clip_padding).sum(dim=1)
         levels = self.pyramid(first)
         present = pyramid_points(clips.shape[1], first).inside(n_rows)
-        masks = present[..., None].split([level.shape[1] for level in levels], dim=1)
+        masks = torch.split(present[..., None], [level.shape[1] for level in levels], dim=1)
         levels = [level * mask for level, mask in zip(levels, masks, strict=True)]
         by_level = torch.cat([self.level_score(level) for level in levels], dim=1)
         logits = self.level_share * by_level + (1 - self.level_share) * self.row_score(torch.cat(levels, dim=1))
@@ -273,8 +271,8 @@ class FlashVtg(ClipModel):
 
     def _point_losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "class" and "ends"."""
-        video, n_rows = real_rows(batch.require("video"))
-        points = pyramid_points(video.shape[1], output.logits)
+        video = batch.require("video")
+        n_rows, points = row_counts(video), pyramid_points(video.shape[1], output.logits)
         targets = point_targets(batch.require("moments") * n_rows[:, None, None], points)
         present = points.inside(n_rows)
         positive = targets.positive & present
@@ -286,7 +284,7 @@ class FlashVtg(ClipModel):
             "ends": torch.where(positive, distance, 0.0).sum() / n_positive,
         }
 
-    def _contrast(self, extras: dict[str, Tensor], labels: ClipLabels, pairs: ClipPairs) -> Tensor:
+    def _contrast(self, extras: dict[str, Tensor], labels: ClipLabels, pairs: ComparedClips) -> Tensor:
         """Return the contrast of the best clip of each query."""
         best = pairs.higher[:, :1]
         counts = (labels.label <= labels.label.gather(1, best)) & (labels.relevant | labels.other)
@@ -297,8 +295,8 @@ class FlashVtg(ClipModel):
 
     def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
         """Return the moments of the best points, scored by their probabilities, and the ratings of the clips."""
-        video, n_rows = real_rows(batch.require("video"))
-        points = pyramid_points(video.shape[1], output.logits.double())
+        video = batch.require("video")
+        n_rows, points = row_counts(video), pyramid_points(video.shape[1], output.logits.double())
         distances = output.extras["distances"].double() * points.stride[:, None]
         ends = (
             torch.stack([points.at - distances[..., 0], points.at + distances[..., 1]], dim=2) / n_rows[:, None, None]

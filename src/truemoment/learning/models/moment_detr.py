@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from truemoment.learning.models.base import Batch, Inputs, ModelOutput
 from truemoment.learning.models.clip_ratings import ClipLabels, margin_loss
-from truemoment.learning.models.layers.set_attention import EncoderLayer, FeedForward, start_matrices
+from truemoment.learning.models.layers.set_attention import Attention, EncoderLayer, FeedForward, start_matrices
 from truemoment.learning.models.set_model import SetModel, SetSettings
 
 
@@ -33,8 +33,8 @@ class DecoderLayer(FeedForward):
 
     def __init__(self, hidden: int, heads: int, feedforward: int, dropout: float) -> None:
         super().__init__(hidden, feedforward, dropout, None)
-        self.self_attention = nn.MultiheadAttention(hidden, heads, dropout=dropout, batch_first=True)
-        self.cross_attention = nn.MultiheadAttention(hidden, heads, dropout=dropout, batch_first=True)
+        self.self_attention = Attention(hidden, heads, dropout)
+        self.cross_attention = Attention(hidden, heads, dropout)
         self.norm_self, self.norm_cross = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
 
     def forward(self, rows: Tensor, slots: Tensor, memory: Tensor, placed: Tensor, padding: Tensor) -> Tensor:
@@ -50,9 +50,8 @@ class DecoderLayer(FeedForward):
             Rows that do not count.
         """
         query = rows + slots
-        attended, _ = self.self_attention(query, query, rows, need_weights=False)
-        rows = self.norm_self(rows + self.residual(attended))
-        attended, _ = self.cross_attention(rows + slots, placed, memory, key_padding_mask=padding, need_weights=False)
+        rows = self.norm_self(rows + self.residual(self.self_attention(query, query, rows)))
+        attended = self.cross_attention(rows + slots, placed, memory, padding[:, None, None])
         rows = self.norm_cross(rows + self.residual(attended))
         decoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
         return decoded

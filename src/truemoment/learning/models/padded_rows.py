@@ -25,7 +25,11 @@ def pad_rows(rows: Frames, n_rows: int) -> Frames:
     return padded
 
 
+def row_counts(video: Tensor) -> Tensor:
+    """Return the number of real rows of videos (B, T, D), (B,)."""
+    return (~torch.isnan(video[..., 0])).sum(dim=1)
+
+
 def real_rows(video: Tensor) -> tuple[Tensor, Tensor]:
     """Return videos (B, T, D) with 0 in place of NaN, and the number of real rows of each, (B,)."""
-    n_rows = (~torch.isnan(video[..., 0])).sum(dim=1)
-    return torch.nan_to_num(video), n_rows
+    return torch.nan_to_num(video), row_counts(video)

@@ -39,6 +39,8 @@ from truemoment.learning.models.layers.set_attention import (
     FeedForward,
     Perceptron,
     WordsIntoClips,
+    attend,
+    by_head,
     start_matrices,
 )
 from truemoment.learning.models.set_model import SetModel, SetSettings
@@ -100,30 +102,24 @@ class AnchorDecoderLayer(FeedForward):
         encoded
             Clips of the encoder with their places; its words are not read.
         """
-        clips, counts = encoded.clips, ~encoded.clip_padding[:, None, None]
+        clips, unseen = encoded.clips, encoded.clip_padding[:, None, None]
         query = self.self_query(rows) + self.self_query_place(slot_place)
         key = self.self_key(rows) + self.self_key_place(slot_place)
-        attended = self._attend(self._by_head(query), self._by_head(key), self.self_value(rows), None)
+        query, key, value = (by_head(part, self.heads) for part in (query, key, self.self_value(rows)))
+        attended = attend(query, key, value, None, self.dropout)
         rows = self.norm_self(rows + self.residual(self.self_out(attended)))
         query, key, key_place = self.cross_query(rows), self.cross_key(clips), self.cross_key_place(encoded.place)
         if self.cross_query_place is not None:
             query, key = query + self.cross_query_place(slot_place), key + key_place
-        query = torch.cat([self._by_head(query), self._by_head(self.cross_query_code(code))], dim=3)
-        key = torch.cat([self._by_head(key), self._by_head(key_place)], dim=3)
-        attended = self._attend(query, key, self.cross_value(clips), counts)
+        code, value = self.cross_query_code(code), self.cross_value(clips)
+        query, code, key, key_place, value = (
+            by_head(part, self.heads) for part in (query, code, key, key_place, value)
+        )
+        query, key = torch.cat([query, code], dim=3), torch.cat([key, key_place], dim=3)
+        attended = attend(query, key, value, unseen, self.dropout)
         rows = self.norm_cross(rows + self.residual(self.cross_out(attended)))
         decoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
         return decoded
-
-    def _by_head(self, rows: Tensor) -> Tensor:
-        """Return (B, S, H) as (B, heads, S, H / heads)."""
-        return rows.unflatten(2, (self.heads, -1)).transpose(1, 2)
-
-    def _attend(self, query: Tensor, key: Tensor, value: Tensor, counts: Tensor | None) -> Tensor:
-        """Return the mean of values (B, S, H) that each query attends to, (B, N, H)."""
-        dropout = self.dropout.p if self.training else 0.0
-        attended = functional.scaled_dot_product_attention(query, key, self._by_head(value), counts, dropout)
-        return attended.transpose(1, 2).flatten(2)
 
 
 def logit(share: Tensor) -> Tensor:
@@ -186,14 +182,14 @@ class QdDetr(SetModel):
         return clips, products.squeeze(2) / math.sqrt(clips.shape[2])
 
     def _unseen(self, encoded: Encoded) -> Tensor:
-        """Return which words clips do not see: (B, L), or (B x heads, T, L) as published."""
+        """Return which words clips do not see, (B, 1, 1, L), or (B, heads, T, L) as published."""
+        padding = encoded.word_padding[:, None, None]
         if self.settings.mask == "padding":
-            return encoded.word_padding
-        heads, length = self.settings.heads, encoded.clips.shape[1]
+            return padding
         both = encoded.clip_padding[:, :, None] & encoded.word_padding[:, None]
-        by_head = both.repeat(heads, 1, 1)  # head h of query b has row b * heads + h, the mask of another query
-        own = encoded.word_padding[:, None].expand(-1, length, -1)
-        return by_head | own.repeat_interleave(heads, dim=0)
+        # head h of query b has row b * heads + h of the repeated masks, that of another query
+        repeated = both.repeat(self.settings.heads, 1, 1).reshape(len(both), self.settings.heads, *both.shape[1:])
+        return repeated | padding
 
     def _decode(self, encoded: Encoded, clips: Tensor) -> tuple[Tensor, Tensor]:
         """Return vectors (K, B, N, H) of the slots after each layer, and the anchors (K, B, N, 2) that entered it."""

@@ -140,7 +140,7 @@ def set_losses(logits: Tensor, spans: Tensor, moments: Tensor) -> dict[str, Tens
     references = spans_of(torch.nan_to_num(moments)).expand(n_layers, -1, -1, -1)
     counts = is_real.sum(dim=1).expand(n_layers, -1)
     costs = costs_of(logits, spans, references)
-    slots = match(costs.flatten(0, 1), counts.flatten()).unflatten(0, (n_layers, n_queries))
+    slots = match(costs.flatten(0, 1), counts.flatten()).reshape(n_layers, n_queries, -1)
     matched = spans.gather(2, slots[..., None].expand(-1, -1, -1, 2))
     # a reference that is not there has the span of its slot, so that its terms and their gradients are finite
     references = torch.where(is_real[..., None], references, matched.detach())

@@ -1,8 +1,8 @@
 """Runs made of checkpoints that the authors of a method published: their weights, under our names.
 
 A published checkpoint is a dictionary of ``torch.save``: tensors by name (``model``), the options of the training
-(``opt``, an ``argparse.Namespace``), and what only training needs. Sizes come from the tensors; of the options only plain
-values that an answer depends on are read, and no path among them is opened.
+(``opt``, an ``argparse.Namespace``), and what only training needs. Sizes come from the tensors. Of the options only
+plain values that an answer depends on are read, and no path is opened.
 """
 
 from __future__ import annotations
@@ -93,8 +93,7 @@ class PublishedCheckpoint:
         if model not in PUBLISHED:
             raise UsageError(f"--model: got {model!r}, expected {one_of_known(model, PUBLISHED)}")
         content = read_torch(path, argparse.Namespace)
-        weights = content.get("model") if isinstance(content, dict) else None
-        if not isinstance(weights, dict):
+        if not isinstance(content, dict) or not isinstance(weights := content.get("model"), dict):
             raise InputError("is no checkpoint of the authors, expected tensors by name", path=path, field="model")
         tensors, unused = _renamed(weights, model, path)
         options = _options_of(content, path)
@@ -201,6 +200,7 @@ def _checked(value: object, path: AnyPath, field: str) -> Tensor:
         and value.device.type == "cpu"
         and value.layout == torch.strided
         and value.is_floating_point()
+        and value.ndim > 0
         and value.nbytes <= value.untyped_storage().nbytes()  # one that repeats few numbers may claim any size
     )
     if not isinstance(value, Tensor) or not is_plain:
@@ -225,15 +225,15 @@ def _refuse_other_heads(tensors: Mapping[str, Tensor], said: PublishedOptions, p
     """Refuse models that answer in another way, or see other rows."""
     last = tensors.get("span.2.weight")
     if said.span_loss_type != "l1" or (last is not None and last.shape[0] != 2):
-        found = f"found {said.span_loss_type!r} and {_shape(tensors, 'span.2.weight')}"
-        raise InputError(f"{found}, expected 'l1', centre and width", path=path, field="opt.span_loss_type")
+        came = f"found {said.span_loss_type!r} and {_shape(tensors, 'span.2.weight')}"
+        raise InputError(f"{came}, expected 'l1', centre and width", path=path, field="opt.span_loss_type")
     if "tef" not in said.ctx_mode:
-        found = f"found {said.ctx_mode!r}, expected rows with their places (video_tef)"
-        raise InputError(found, path=path, field="opt.ctx_mode")
+        came = f"found {said.ctx_mode!r}, expected rows with their places (video_tef)"
+        raise InputError(came, path=path, field="opt.ctx_mode")
     first = tensors.get("clips_in.0.norm.weight")
     if said.v_feat_dim is not None and first is not None and len(first) > said.v_feat_dim + N_PLACES:
-        found = f"found {len(first):,} columns of a video, expected up to {said.v_feat_dim + N_PLACES:,}"
-        raise InputError(f"{found}: models with sound are not read", path=path, field="opt.v_feat_dim")
+        came = f"found {len(first):,} columns of a video, expected up to {said.v_feat_dim + N_PLACES:,}"
+        raise InputError(f"{came}: models with sound are not read", path=path, field="opt.v_feat_dim")
 
 
 def write_run(

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from truemoment.learning.models.layers.positions import waves
+from truemoment.learning.models.layers.quick_dropout import QuickDropout
 
 SMALLEST_COUNT = 1e-6
 """Added to the number of rows by which places are divided, as in the authors' code."""
@@ -31,7 +32,7 @@ class _InputLayer(nn.Module):
     def __init__(self, n_in: int, n_out: int, dropout: float) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(n_in)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = QuickDropout(dropout)
         self.linear = nn.Linear(n_in, n_out)
 
     def forward(self, rows: Tensor) -> Tensor:
@@ -77,6 +78,66 @@ def clip_places(n_rows: Tensor, length: int, hidden: int, kind: torch.dtype) -> 
     return waves(torch.minimum(count, last) / (last + SMALLEST_COUNT) * (2 * math.pi), hidden)
 
 
+def by_head(rows: Tensor, heads: int) -> Tensor:
+    """Return rows (B, S, H) as (B, heads, S, H / heads)."""
+    return rows.reshape(*rows.shape[:2], heads, -1).transpose(1, 2)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, unseen: Tensor | None, dropout: QuickDropout) -> Tensor:
+    """Return the mean of the values that each query attends to, (B, N, H).
+
+    Parameters
+    ----------
+    query, key, value : (B, heads, N, ...), (B, heads, S, ...) and (B, heads, S, H / heads)
+    unseen
+        Keys that do not count, a mask that broadcasts to (B, heads, N, S); None if all do.
+    dropout
+        Of the weights.
+    """
+    if dropout.drops and query.device.type == "cpu":
+        logits = (query / math.sqrt(query.shape[3])) @ key.transpose(2, 3)
+        if unseen is not None:
+            logits.masked_fill_(unseen, -torch.inf)
+        attended: Tensor = dropout(logits.softmax(dim=3)) @ value
+    else:
+        seen = None if unseen is None else ~unseen
+        rate = dropout.rate if dropout.drops else 0.0
+        attended = functional.scaled_dot_product_attention(query, key, value, seen, rate)
+    return attended.transpose(1, 2).flatten(2)
+
+
+class Attention(nn.Module):
+    """Attention with several heads and linear maps; parameters as of PyTorch's.
+
+    Parameters
+    ----------
+    hidden, heads
+        Numbers of a row, and heads.
+    dropout
+        Dropout rate of the weights.
+    """
+
+    def __init__(self, hidden: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.in_proj_weight = nn.Parameter(torch.empty(3 * hidden, hidden))
+        self.in_proj_bias = nn.Parameter(torch.zeros(3 * hidden))
+        self.out_proj = nn.Linear(hidden, hidden)
+        self.dropout = QuickDropout(dropout)
+        nn.init.xavier_uniform_(self.in_proj_weight)
+        nn.init.zeros_(self.out_proj.bias)
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, unseen: Tensor | None = None) -> Tensor:
+        """Return what each query row attends to, mapped, (B, N, H); `unseen` as for :func:`attend`."""
+        weights, biases = self.in_proj_weight.chunk(3), self.in_proj_bias.chunk(3)
+        query, key, value = (
+            by_head(functional.linear(rows, weight, bias), self.heads)
+            for rows, weight, bias in zip((query, key, value), weights, biases, strict=True)
+        )
+        attended: Tensor = self.out_proj(attend(query, key, value, unseen, self.dropout))
+        return attended
+
+
 class FeedForward(nn.Module):
     """What the layers have in common: two linear maps with ReLU or, with a slope to start from, PReLU between.
 
@@ -96,13 +157,13 @@ class FeedForward(nn.Module):
         self.narrow = nn.Linear(feedforward, hidden)
         self.norm_feedforward = nn.LayerNorm(hidden)
         self.slope = None if slope is None else nn.Parameter(torch.full((1,), slope))
-        self.dropout = nn.Dropout(dropout)
-        self.residual: nn.Module = nn.Dropout(dropout)
+        self.dropout = QuickDropout(dropout)
+        self.residual: nn.Module = QuickDropout(dropout)
 
     def feed_forward(self, rows: Tensor) -> Tensor:
         """Return what the maps make of rows (B, T, H), with dropout."""
         wide = self.widen(rows)
-        active = wide.relu() if self.slope is None else functional.prelu(wide, self.slope)
+        active = wide.relu() if self.slope is None else functional.prelu(wide, self.slope.to(wide.dtype))
         mapped: Tensor = self.residual(self.narrow(self.dropout(active)))
         return mapped
 
@@ -112,7 +173,7 @@ class AttentionLayer(FeedForward):
 
     def __init__(self, hidden: int, heads: int, feedforward: int, dropout: float, slope: float | None = None) -> None:
         super().__init__(hidden, feedforward, dropout, slope)
-        self.attention = nn.MultiheadAttention(hidden, heads, dropout=dropout, batch_first=True)
+        self.attention = Attention(hidden, heads, dropout)
         self.norm_attention = nn.LayerNorm(hidden)
 
 
@@ -122,7 +183,7 @@ class EncoderLayer(AttentionLayer):
     def forward(self, rows: Tensor, place: Tensor, padding: Tensor) -> Tensor:
         """Return rows (B, T, H) with places as large; `padding` (B, T) marks rows that do not count."""
         placed = rows + place
-        attended, _ = self.attention(placed, placed, rows, key_padding_mask=padding, need_weights=False)
+        attended = self.attention(placed, placed, rows, padding[:, None, None])
         rows = self.norm_attention(rows + self.residual(attended))
         encoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
         return encoded
@@ -132,13 +193,8 @@ class WordsIntoClips(AttentionLayer):
     """A layer in which clips attend to words, which do not change; the sum goes past the first layer norm."""
 
     def forward(self, clips: Tensor, place: Tensor, words: Tensor, unseen: Tensor) -> Tensor:
-        """Return clips (B, T, H) that attended to words (B, L, H), except to those that are `unseen`.
-
-        These are (B, L) for all clips, or (B x heads, T, L).
-        """
-        how = "key_padding_mask" if unseen.ndim == 2 else "attn_mask"
-        attended, _ = self.attention(clips + place, words, words, need_weights=False, **{how: unseen})
-        clips = clips + self.residual(attended)
+        """Return clips (B, T, H) that attended to words (B, L, H), except to `unseen` ones, see :func:`attend`."""
+        clips = clips + self.residual(self.attention(clips + place, words, words, unseen))
         encoded: Tensor = self.norm_feedforward(clips + self.feed_forward(self.norm_attention(clips)))
         return encoded
 
