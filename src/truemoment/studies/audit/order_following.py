@@ -88,7 +88,7 @@ UNTESTED = OrderFollowing(np.nan, (np.nan, np.nan), 1.0, 0, 0)
 """The result if there is nothing to test."""
 
 
-class Places(NamedTuple):
+class ComparedPlaces(NamedTuple):
     """What answers to N queries are tested with.
 
     Parameters
@@ -109,13 +109,13 @@ class Places(NamedTuple):
     true: Floats
     video: Ints
 
-    def select(self, rows: Ints) -> Places:
+    def select(self, rows: Ints) -> ComparedPlaces:
         """Return some queries."""
         of_queries = (self.log_p[rows], self.by_order[rows], self.network[rows], self.true[rows])
-        return Places(*of_queries, video=self.video[rows])
+        return ComparedPlaces(*of_queries, video=self.video[rows])
 
 
-class Evidence(NamedTuple):
+class OrderEvidence(NamedTuple):
     """What answers say about the order, video by video, for V videos.
 
     Parameters
@@ -134,7 +134,7 @@ class Evidence(NamedTuple):
     likelihood: Floats
 
     @classmethod
-    def of(cls, answer: Floats, places: Places, rng: np.random.Generator, *, draws: int) -> Evidence:
+    def of(cls, answer: Floats, places: ComparedPlaces, rng: np.random.Generator, *, draws: int) -> OrderEvidence:
         """Compare answers (N, 2), as shares of the video, with those of the floors at each place."""
         video = np.unique(places.video, return_inverse=True)[1]
         n_videos = int(video.max(initial=-1)) + 1
@@ -156,10 +156,10 @@ class Evidence(NamedTuple):
             likelihood=np.stack([np.bincount(video, terms, minlength=n_videos) for terms in mixed], axis=1),
         )
 
-    def select(self, videos: Ints) -> Evidence:
+    def select(self, videos: Ints) -> OrderEvidence:
         """Return the evidence of some videos."""
         of_videos = (self.total[videos], self.drawn[videos], self.likelihood[videos])
-        return Evidence(self.n_queries[videos], *of_videos)
+        return OrderEvidence(self.n_queries[videos], *of_videos)
 
     def following(self) -> OrderFollowing:
         """Return how closely the answers follow the order."""
