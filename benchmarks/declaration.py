@@ -26,7 +26,7 @@ from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit.declaration import DRAWS, places_for
-from truemoment.studies.audit.order_following import Evidence
+from truemoment.studies.audit.order_following import OrderEvidence
 from truemoment.studies.audit.place_law import PlaceLaw, moment_terms, places_of, true_shares
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
@@ -109,14 +109,14 @@ def kinds(
     return without, informed | mixed
 
 
-def contradicted(evidence: Evidence, size: int, rng: np.random.Generator, repeats: int) -> float:
+def contradicted(evidence: OrderEvidence, size: int, rng: np.random.Generator, repeats: int) -> float:
     """Return on which share of draws of videos the declaration is contradicted, in per cent."""
     n_videos = len(evidence.total)
     drawn = (evidence.select(rng.choice(n_videos, size, replace=False)).following() for _ in range(repeats))
     return 100 * float(np.mean([following.contradicts for following in drawn]))
 
 
-def outcome(evidence: Evidence) -> str:
+def outcome(evidence: OrderEvidence) -> str:
     """All videos in words."""
     following = evidence.following()
     contradicts = "contradicted" if following.contradicts else "holds"
@@ -150,7 +150,7 @@ def main(names: list[str]) -> None:
         groups = kinds(floors, train, queries, places.true, rng)
         for group, repeats in zip(groups, (WITHOUT, INFORMED), strict=True):
             for kind, answers in group.items():
-                evidence = Evidence.of(answers, places, rng, draws=DRAWS)
+                evidence = OrderEvidence.of(answers, places, rng, draws=DRAWS)
                 rates = [contradicted(evidence, size, rng, n) for size, n in zip(sizes, repeats, strict=False)]
                 print(f"  {kind:44}", *(f"{rate:5.1f}" for rate in rates), outcome(evidence), flush=True)
             print("  --")
@@ -163,7 +163,7 @@ def main(names: list[str]) -> None:
             log_p = law.log_probabilities(terms, places_of(place, size, np.random.default_rng(1)), size)
             annotated = places._replace(true=erring, log_p=log_p)
             for kind, answers in ((f"sees {SEES:.0%}, else network", sees), ("sees all, spread 0.03", near)):
-                evidence = Evidence.of(answers, annotated, rng, draws=DRAWS)
+                evidence = OrderEvidence.of(answers, annotated, rng, draws=DRAWS)
                 print(f"  {kind}; annotations err by {error}:", outcome(evidence), flush=True)
 
 

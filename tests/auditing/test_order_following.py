@@ -10,8 +10,8 @@ from truemoment.studies.audit.order_following import (
     ALONE,
     SHUFFLED,
     UNTESTED,
-    Evidence,
-    Places,
+    ComparedPlaces,
+    OrderEvidence,
     in_other_orders,
     rotated_rows,
 )
@@ -25,11 +25,11 @@ def places(by_order, true=FAR, log_p=None):
     n, p = by_order.shape[:2]
     log_p = np.full((n, p), -np.log(p)) if log_p is None else log_p
     far = np.tile(FAR, (n, 1))
-    return Places(log_p, by_order[:, :, None, :], far, np.broadcast_to(true, far.shape), np.arange(n) // 4)
+    return ComparedPlaces(log_p, by_order[:, :, None, :], far, np.broadcast_to(true, far.shape), np.arange(n) // 4)
 
 
 def following(answer, tested, seed=0, draws=999):
-    return Evidence.of(answer, tested, np.random.default_rng(seed), draws=draws).following()
+    return OrderEvidence.of(answer, tested, np.random.default_rng(seed), draws=draws).following()
 
 
 def by_chance(seed, n=80):

@@ -23,9 +23,9 @@ from truemoment.baselines.sentence_network import SentenceNetwork
 from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.studies.audit.order_following import (
     UNTESTED,
-    Evidence,
+    ComparedPlaces,
+    OrderEvidence,
     OrderFollowing,
-    Places,
     rotated_rows,
 )
 from truemoment.studies.audit.place_law import PlaceLaw, moment_terms, places_of, shares_of_video, true_shares
@@ -102,7 +102,7 @@ def _following(
         return UNTESTED
     answer = shares_of_video(first.start_s[drawn], first.end_s[drawn], annotations.queries.duration_s[drawn])
     usable = np.flatnonzero(~np.isnan(answer).any(axis=1) & ~np.isnan(places.true).any(axis=1))
-    return Evidence.of(answer[usable], places.select(usable), rng, draws=DRAWS).following()
+    return OrderEvidence.of(answer[usable], places.select(usable), rng, draws=DRAWS).following()
 
 
 def places_for(
@@ -111,7 +111,7 @@ def places_for(
     context: Sequence[FloorResult],
     headline: int,
     rng: np.random.Generator,
-) -> Places | None:
+) -> ComparedPlaces | None:
     """Return what answers to videos are tested with, from the fitted floors; None if they have learned too little."""
     model, floor, queries = _network_of(network, headline), network.floor, annotations.queries
     if model is None or model.places is None or floor is None or floor.setting.train is None:
@@ -123,7 +123,7 @@ def places_for(
     compared = places_of(place, size, rng)
     true = true_shares(annotations)
     terms = moment_terms(true, model.probabilities(queries), model.places.cells)
-    return Places(
+    return ComparedPlaces(
         log_p=law.log_probabilities(terms, compared, size),
         by_order=_answers_by_order(context, queries, compared, headline),
         network=_first_shares(network.predictions, queries),

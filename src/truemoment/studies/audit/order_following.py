@@ -43,8 +43,8 @@ from truemoment.base.records import Predictions, Queries, numbers_of
 from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.studies.audit.shuffled import SeesVideo
 
-CONTRADICTED, LEAST_SHARE = 0.008, 0.1
-"""Maximum p value and minimum share that together contradict that the method does not know the order."""
+CONTRADICTED, LEAST_SHARE = 0.008, 0.05
+"""Maximum p value, and minimum lower bound of the share, that contradict that the method does not know the order."""
 
 WIDTHS = (0.02, 0.08)
 """Mean deviations of the kernels, as shares of the video."""
@@ -81,14 +81,14 @@ class OrderFollowing(NamedTuple):
     @property
     def contradicts(self) -> bool:
         """Whether the answers are shown to follow the order."""
-        return self.p <= CONTRADICTED and self.share >= LEAST_SHARE
+        return self.p <= CONTRADICTED and self.ci95[0] >= LEAST_SHARE
 
 
 UNTESTED = OrderFollowing(np.nan, (np.nan, np.nan), 1.0, 0, 0)
 """The result if there is nothing to test."""
 
 
-class Places(NamedTuple):
+class ComparedPlaces(NamedTuple):
     """What answers to N queries are tested with.
 
     Parameters
@@ -109,12 +109,13 @@ class Places(NamedTuple):
     true: Floats
     video: Ints
 
-    def select(self, rows: Ints) -> Places:
+    def select(self, rows: Ints) -> ComparedPlaces:
         """Return some queries."""
-        return Places(*(values[rows] for values in self))
+        of_queries = (self.log_p[rows], self.by_order[rows], self.network[rows], self.true[rows])
+        return ComparedPlaces(*of_queries, video=self.video[rows])
 
 
-class Evidence(NamedTuple):
+class OrderEvidence(NamedTuple):
     """What answers say about the order, video by video, for V videos.
 
     Parameters
@@ -133,31 +134,32 @@ class Evidence(NamedTuple):
     likelihood: Floats
 
     @classmethod
-    def of(cls, answer: Floats, places: Places, rng: np.random.Generator, *, draws: int) -> Evidence:
+    def of(cls, answer: Floats, places: ComparedPlaces, rng: np.random.Generator, *, draws: int) -> OrderEvidence:
         """Compare answers (N, 2), as shares of the video, with those of the floors at each place."""
         video = np.unique(places.video, return_inverse=True)[1]
         n_videos = int(video.max(initial=-1)) + 1
         p = np.exp(places.log_p)
         by_order = np.where(p > 0, _kernel(answer[:, None, None], places.by_order).mean(axis=2), 0)
-        whatever = (p * by_order).sum(axis=1)
-        other = 2 * UNIFORM + OF_NETWORK * _kernel(answer, places.network) + OF_TRUE * _kernel(answer, places.true)
-        ratio = np.log((other[:, None] + by_order) / (other + whatever)[:, None])
+        expected = (p * by_order).sum(axis=1)
+        alone = 2 * UNIFORM + OF_NETWORK * _kernel(answer, places.network) + OF_TRUE * _kernel(answer, places.true)
+        ratio = np.log((alone[:, None] + by_order) / (alone + expected)[:, None])
         drawn = np.zeros((n_videos, draws))
         for of_query, below, v in zip(ratio, p.cumsum(axis=1), video, strict=True):
             at = np.searchsorted(below, below[-1] * rng.random(draws), side="right")
             drawn[v] += of_query[np.minimum(at, len(below) - 1)]
-        odds = (2 * UNIFORM + by_order[:, 0]) / (2 * UNIFORM + whatever)
+        odds = (2 * UNIFORM + by_order[:, 0]) / (2 * UNIFORM + expected)
         mixed = (np.log(1 - share + share * odds) for share in SHARES)
         return cls(
             n_queries=np.bincount(video, minlength=n_videos),
-            total=np.bincount(video, ratio[:, 0], minlength=n_videos),
+            total=np.bincount(video, ratio[:, 0], minlength=n_videos).astype(np.float64),
             drawn=drawn,
             likelihood=np.stack([np.bincount(video, terms, minlength=n_videos) for terms in mixed], axis=1),
         )
 
-    def select(self, videos: Ints) -> Evidence:
+    def select(self, videos: Ints) -> OrderEvidence:
         """Return the evidence of some videos."""
-        return Evidence(*(values[videos] for values in self))
+        of_videos = (self.total[videos], self.drawn[videos], self.likelihood[videos])
+        return OrderEvidence(self.n_queries[videos], *of_videos)
 
     def following(self) -> OrderFollowing:
         """Return how closely the answers follow the order."""

@@ -72,9 +72,9 @@ def _model_sentence(shares: dict[str, float]) -> str:
 def _lines(shares: dict[str, float], declaration: Declaration | None) -> Iterator[str]:
     if declaration is not None and declaration.context:
         yield (
-            f"contradicted if p is at most {CONTRADICTED:g} and the share at least {LEAST_SHARE:g}; the share is about "
-            f"1 for {' and '.join(floor.title for floor in declaration.context)}, and 0 for a method that does not "
-            "know the order"
+            f"contradicted if p is at most {CONTRADICTED:g} and the share's interval begins above {LEAST_SHARE:g}; "
+            f"the share is about 1 for {' and '.join(floor.title for floor in declaration.context)}, and 0 for a "
+            "method that does not know the order"
         )
         yield (
             "the test compares the place of each sentence with other places that are as likely, given its true moment "
