@@ -137,7 +137,8 @@ def test_the_command_names_what_cannot_be_read(call, films, tmp_path):
     status, out, _ = call(*words)
     assert (status, out) == (0, f"{tmp_path / 'clip'}: 0 videos made now, 3 before\n")
     status, out, _ = call("features", tmp_path / "clip")
-    assert (status, out.splitlines()[0].split()[:2]) == (0, ["features", str(tmp_path / "clip")]), out
+    assert status == 0
+    assert ": 3 videos, 96 numbers a row, 0.5 rows a second" in out
 
 
 def test_words_that_do_not_fit(fails, films, annotations, tmp_path):

@@ -126,7 +126,7 @@ def test_more_frames_than_can_be_put_together_are_refused_before_they_are_decode
     monkeypatch.setattr(building, "MOST_ROWS", 80)
     report = build([films])
     assert list(report.indexed) == ["a", "b"]
-    told = "2 frames a second of 60 s are 120, expected up to 80; lower --fps, or cut the video"
+    told = "2 frames a second of 60 s are 120, expected up to 80; take fewer frames a second, or cut the video"
     assert report.failed == {"c": f"{films / 'c.mp4'}: {told}"}
     assert sum(encoded) == 160
 
