@@ -257,4 +257,4 @@ def _write(path: OwnPath, made_of: MadeOf, **arrays: Frames) -> None:
         cast: dict[str, Any] = {name: array.astype(made_of.dtype) for name, array in arrays.items()}
     if not all(np.isfinite(array).all() for array in cast.values()):
         raise InputError(f"{made_of.model} gives numbers that are not finite, or too large", path=path)
-    write_npz(path, **cast, **{MADE_OF: pack_json(made_of)})
+    write_npz(path, **cast | {MADE_OF: pack_json(made_of)})
