@@ -19,7 +19,7 @@ JOBS = MappingProxyType(
         "Measure and compare models": {
             "demo": "The main job on a built-in world: no data, no network.",
             "open": "Open a folder of results on one page.",
-            "audit": "Compare predictions with methods that never see the video.",
+            "audit": "Compare predictions with methods that see no video.",
             "evaluate": "Measure a prediction file by a stated protocol.",
             "compare": "Compare methods: paired, with corrected p values.",
             "contamination": "Report whether predictions recall official annotations.",
@@ -29,9 +29,9 @@ JOBS = MappingProxyType(
         },
         "Datasets and annotations": {
             "datasets": "List, describe, check or fetch datasets.",
-            "bias": "Report the location, verb and duration biases of a dataset.",
+            "bias": "Report location, verb and duration biases of a dataset.",
             "resplit": "Split a dataset again, so that guessing helps less.",
-            "humans": "Measure how well annotators agree, also with the references.",
+            "humans": "Measure how well annotators agree, and with references.",
             "annotate": "Let people mark moments in a browser.",
             "collect": "Collect sentences from films with audio description.",
         },
@@ -39,10 +39,10 @@ JOBS = MappingProxyType(
             "train": "Train a model by a recipe, and predict the test splits.",
             "predict": "Predict with a served or a trained model.",
             "sweep": "Train methods over values of a dial, with floors beside.",
-            "bench": "Train the methods of a table, and compare them with floors.",
+            "bench": "Train the methods of a table, and compare with floors.",
             "mixtures": "Train on shares of a clean and a noisy set, and compare.",
             "convert-checkpoint": "Make a run of published weights.",
-            "variants": "Train variants of a method for studies of model selection.",
+            "variants": "Train variants of a method to study model selection.",
             "features": "List what features contain, or make features of videos.",
         },
         "Search videos": {
@@ -53,7 +53,7 @@ JOBS = MappingProxyType(
         "Measures and papers": {
             "meta": "Study measures: which agree, are stable, or select well.",
             "measures": "List the measures and how they are written.",
-            "protocols": "List the evaluation conventions, or show one field by field.",
+            "protocols": "List evaluation conventions, or show one by its fields.",
             "reproduce": "Compute published tables again, and compare the figures.",
             "cite": "Print the references of what a report used.",
         },
