@@ -43,8 +43,8 @@ from truemoment.base.records import Predictions, Queries, numbers_of
 from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.studies.audit.shuffled import SeesVideo
 
-CONTRADICTED, LEAST_SHARE = 0.008, 0.05
-"""Maximum p value, and minimum lower bound of the share, that contradict that the method does not know the order."""
+CONTRADICTED, LEAST_SHARE, LEAST_BOUND = 0.008, 0.2, 0.05
+"""Maximum p value, and minimum share or minimum lower bound of its interval, that contradict the declaration."""
 
 WIDTHS = (0.02, 0.08)
 """Mean deviations of the kernels, as shares of the video."""
@@ -81,7 +81,7 @@ class OrderFollowing(NamedTuple):
     @property
     def contradicts(self) -> bool:
         """Whether the answers are shown to follow the order."""
-        return self.p <= CONTRADICTED and self.ci95[0] >= LEAST_SHARE
+        return self.p <= CONTRADICTED and (self.share >= LEAST_SHARE or self.ci95[0] >= LEAST_BOUND)
 
 
 UNTESTED = OrderFollowing(np.nan, (np.nan, np.nan), 1.0, 0, 0)

@@ -10,7 +10,7 @@ from truemoment.report.words import counted, low_to_high, number, p_value, perce
 from truemoment.studies.audit.checks.base import Check
 from truemoment.studies.audit.declaration import Declaration, differing_shares
 from truemoment.studies.audit.findings import AuditFinding
-from truemoment.studies.audit.order_following import CONTRADICTED, FEWEST, LEAST_SHARE
+from truemoment.studies.audit.order_following import CONTRADICTED, FEWEST, LEAST_BOUND, LEAST_SHARE
 from truemoment.studies.audit.results import Results
 
 NAME = "reads"
@@ -72,7 +72,8 @@ def _model_sentence(shares: dict[str, float]) -> str:
 def _lines(shares: dict[str, float], declaration: Declaration | None) -> Iterator[str]:
     if declaration is not None and declaration.context:
         yield (
-            f"contradicted if p is at most {CONTRADICTED:g} and the share's interval begins above {LEAST_SHARE:g}; "
+            f"contradicted if p is at most {CONTRADICTED:g} and the share at least {LEAST_SHARE:g}, or its lower bound "
+            f"{LEAST_BOUND:g}; "
             f"the share is about 1 for {' and '.join(floor.title for floor in declaration.context)}, and 0 for a "
             "method that does not know the order"
         )
