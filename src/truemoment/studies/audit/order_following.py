@@ -14,10 +14,11 @@ order:
 g is a kernel density around the floors' answers to query q at place k, for which the sentences of its video are rotated
 (:func:`rotated_rows`), so that it keeps its neighbours. u does not depend on k: a mixture of the uniform density and
 of kernels around the answer of the sentence network and around the true moment. The kernel is the mean of two products
-of Laplace densities. The p value is the share of draws with as large a T, in which each :math:`k_q` is drawn from P.
-The *share* of the answers which follow the order is the s of the highest likelihood of their places,
-:math:`\prod_q (1 - s + s \, g(a_q \mid k_q) / \sum_k P g)`, with a uniform part in g. The interval has the shares
-whose logarithm is at most 1.92 lower.
+of Laplace densities. P is multiplied with a power of g at the true moment, estimated on the audited videos: their order
+may tell more about their moments than that of the training videos does. The p value is the share of draws with as
+large a T, in which each :math:`k_q` is drawn from P. The *share* of the answers which follow the order is the s of the
+highest likelihood of their places, :math:`\prod_q (1 - s + s \, g(a_q \mid k_q) / \sum_k P g)`, with a uniform part
+in g. The interval has the shares whose logarithm is at most 1.92 lower.
 
 :func:`in_other_orders` returns a model's answers to the same queries without the others of their video, and in shuffled
 order. A model that reads one sentence at a time gives the same answers.
@@ -51,6 +52,9 @@ WIDTHS = (0.02, 0.08)
 
 UNIFORM, OF_NETWORK, OF_TRUE = 0.3, 0.5, 0.2
 """Parts of u: the uniform density, and the kernels around the sentence network's answer and around the true moment."""
+
+POWERS = np.arange(-5, 21) / 10
+"""Powers of the floors' density at the true moment that are tried."""
 
 SHARES = np.linspace(0, 1, 101)
 """Shares whose likelihood is computed."""
@@ -109,6 +113,18 @@ class ComparedPlaces(NamedTuple):
     true: Floats
     video: Ints
 
+    def with_agreement(self) -> ComparedPlaces:
+        """Return the places with the law times a power of the floors' density at the true moment.
+
+        The power is that of the highest likelihood of the own places: the order of these videos may tell more about
+        their moments than that of the training videos does.
+        """
+        density = 2 * UNIFORM + _kernel(self.true[:, None, None], self.by_order).mean(axis=2)
+        agreement = np.where(np.isfinite(self.log_p), np.log(density), 0)
+        laws = (self.log_p + power * agreement for power in POWERS)
+        laws = (law - np.log(np.exp(law).sum(axis=1, keepdims=True)) for law in laws)
+        return self._replace(log_p=max(laws, key=lambda law: float(law[:, 0].sum())))
+
     def select(self, rows: Ints) -> ComparedPlaces:
         """Return some queries."""
         of_queries = (self.log_p[rows], self.by_order[rows], self.network[rows], self.true[rows])
@@ -136,6 +152,7 @@ class OrderEvidence(NamedTuple):
     @classmethod
     def of(cls, answer: Floats, places: ComparedPlaces, rng: np.random.Generator, *, draws: int) -> OrderEvidence:
         """Compare answers (N, 2), as shares of the video, with those of the floors at each place."""
+        places = places.with_agreement()
         video = np.unique(places.video, return_inverse=True)[1]
         n_videos = int(video.max(initial=-1)) + 1
         p = np.exp(places.log_p)
