@@ -7,21 +7,21 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 # Test processes run side by side, one a core; threads of their own would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # PyTorch
 
-# A module is compiled once, not again by each process that a test starts. Collecting the tests takes a third of the time.
-sys.dont_write_bytecode = False
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
 import pytest
 from filelock import FileLock
 
 from truemoment.base.boundary import terminal
+
+# A module is compiled once, not again by each run and by each process that a test starts.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +39,14 @@ def cache_of_tests(run_folder: Path) -> Iterator[None]:
         patch.setenv("XDG_DATA_HOME", str(run_folder / "data"))
         patch.setattr(terminal, "EVERY_S", math.inf)  # how slow this machine is does not change what commands print
         patch.setenv("TRUEMOMENT_CACHE", os.environ.get("TRUEMOMENT_CACHE") or str(run_folder / "cache"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobody_waits_for_the_disk() -> Iterator[None]:
+    """Write files without waiting until they are on the disk: what tests write need not outlive the machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
         yield
 
 
@@ -73,6 +81,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             or item.path.suffix == ".md"
         ):
             item.add_marker("slow")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while tests are collected, since all of it stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

@@ -2,36 +2,38 @@
 
 python benchmarks/declaration.py [PLACE...]
 
-PLACE is DATASET/SPLIT, e.g. tacos/test. Each kind of answers is tested on 100 draws of 20, 50 and 200 videos, and once
-on all. Those above the line do not know the order: sentence networks kept back, other blind methods that read a
-sentence, methods that see 40 of 100 moments, or all of them badly. Those below do, in half of their answers or all.
-The last lines are methods that see, where the annotations err.
+PLACE is DATASET/SPLIT, e.g. tacos/test. Each kind of answers is tested on draws of 20, 50 and 200 videos, and once on
+200 to 1,500 videos, as many as there are. Those above the line do not know the order, 400, 200 and 100 draws: sentence
+networks kept back, other blind methods that read a sentence, methods that see 40 or 90 of 100 moments, or all of them
+badly. Those below do, in half of their answers or all, 150, 100 and 40 draws. The last lines are methods that see,
+where the annotations err.
 """
 
 import os
 import sys
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
 from truemoment.base.boundary.caching import Cache
-from truemoment.base.cells import cell_bounds
-from truemoment.base.intervals import Floats, Ints, temporal_iou
+from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations, Predictions, Queries, numbers_of
 from truemoment.baselines import ExpectedValue, ParagraphNetwork, SentenceNetwork
-from truemoment.baselines.expected_value import CELLS
 from truemoment.baselines.floors import NETWORK, FloorResult, Setting, run_floors
 from truemoment.baselines.sentence_network import Training
 from truemoment.data.datasets import load_annotations
+from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
-from truemoment.studies.audit.declaration import PERMUTATIONS, moves_by_order
-from truemoment.studies.audit.order_following import follow_order, terms_beside, weights_of_places
+from truemoment.studies.audit.declaration import DRAWS, places_for
+from truemoment.studies.audit.order_following import OrderEvidence
+from truemoment.studies.audit.place_law import PlaceLaw, moment_terms, places_of, true_shares
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 PLACES = ("tacos/test", "activitynet-cd/test-ood", "activitynet-captions/val_2")
-MEASURES, IOU = parse_measures("R@1,IoU=0.5"), 0.5
-SIZES, REPEATS, SEES, FEW, ERRORS = (20, 50, 200), 100, 0.4, 400, (0.1, 0.2)
+MEASURES, MOST_VIDEOS = parse_measures("R@1,IoU=0.5"), 1500
+SIZES, WITHOUT, INFORMED = (20, 50, 200), (400, 200, 100), (150, 100, 40)
+SEES, SEES_MOST, ERRORS = 0.4, 0.9, (0.1, 0.2)
 
 
 def shares(predictions: Predictions, queries: Queries) -> Floats:
@@ -53,6 +55,22 @@ def around(centre: Floats, length: Floats, rng: np.random.Generator, spread: flo
     return np.clip(np.stack([centre - length / 2, centre + length / 2], axis=1), 0, 1)
 
 
+def nearly(true: Floats, rng: np.random.Generator) -> Floats:
+    """Moments with normal errors of start and end, of 0.03 of the video."""
+    return np.sort(np.clip(true + 0.03 * rng.normal(size=true.shape), 0, 1), axis=1)
+
+
+def means_by_place(train: Annotations, queries: Queries) -> Floats:
+    """The mean start and end of the training moments whose sentences have the same place, among as many."""
+    true, seen = true_shares(train), np.stack(Paragraphs.of(train.queries).place, axis=1).tolist()
+    moments: dict[tuple[int, int], list[Floats]] = {}
+    for (place, size), moment in zip(seen, true, strict=True):
+        moments.setdefault((place, size), []).append(moment)
+    means = {key: np.nanmean(values, axis=0) for key, values in moments.items()}
+    places = np.stack(Paragraphs.of(queries).place, axis=1).tolist()
+    return np.array([means.get((k, n), [k / n, (k + 1) / n]) for k, n in places])
+
+
 def kinds(
     floors: list[FloorResult], train: Annotations, queries: Queries, true: Floats, rng: np.random.Generator
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
@@ -67,81 +85,86 @@ def kinds(
     order = np.argsort(video, kind="stable")
     counts = np.bincount(video)
     event = order[(np.cumsum(counts) - counts)[video] + (rng.random(len(video)) * counts[video]).astype(int)]
-    sees, half = (rng.random((2, len(video))) < [[SEES], [0.5]])[:, :, None]
+    sees, most, half = (rng.random((3, len(video))) < [[SEES], [SEES_MOST], [0.5]])[:, :, None]
     seeing = {
         f"sees {SEES:.0%}, else network": np.where(sees, true, networks[0]),
+        f"sees {SEES_MOST:.0%}, else network": np.where(most, true, networks[0]),
         f"sees {SEES:.0%}, else another event": np.where(sees, true, true[event]),
         "sees all, spread 0.2": around(centre, length, rng, 0.2),
         "sees all, spread 0.1": around(centre, length, rng, 0.1),
+        "sees all, spread 0.03": nearly(true, rng),
         "half way to the network": around((centre + networks[0].mean(axis=1)) / 2, 0.3 * length, rng, 0.1),
     }
     blind = {name: of[name] for name in ("action-aware", "sentence-neighbours", "random-chance", "uniform")}
     without = blind | {"network 5": networks[0], "network 6": networks[1]} | seeing
     informed = {"order table": of["order-table"], "paragraph network 7": paragraph}
+    informed["means by place"] = means_by_place(train, queries)
+    halves = {"network": networks[0]} | {kind: seeing[kind] for kind in list(seeing)[:1]}
+    halves["spread 0.2"] = seeing["sees all, spread 0.2"]
     mixed = {
         f"half {name}, half {other}": np.where(half, answers, with_order)
-        for name, answers in (("network", networks[0]), *list(seeing.items())[:1], ("spread", list(seeing.values())[2]))
+        for name, answers in halves.items()
         for other, with_order in informed.items()
     }
     return without, informed | mixed
 
 
-class Tested(NamedTuple):
-    """What answers are tested with: true moments (Q, 2), changes by the order (Q, W), terms (Q, Z), videos (Q,)."""
-
-    true: Floats
-    moved: Floats
-    terms: Floats
-    video: Ints
-
-    def contradicted(self, answers: Floats, size: int, rng: np.random.Generator, repeats: int) -> tuple[float, float]:
-        """Return on which share of draws of videos the declaration is contradicted, and the mean share followed."""
-        found, n_videos = [], int(self.video.max()) + 1
-        missed = temporal_iou(*answers.T, *self.true.T) < IOU
-        for _ in range(repeats):
-            drawn = np.isin(self.video, rng.choice(n_videos, min(size, n_videos), replace=False))
-            rows = np.flatnonzero(missed & drawn)
-            own, n = weights_of_places(answers[rows]), FEW if repeats > 1 else PERMUTATIONS
-            of = (own, self.moved[rows], self.terms[rows], self.video[rows])
-            found.append(follow_order(*of, rng, permutations=n))
-        return float(np.mean([of.contradicts for of in found])), float(np.mean([of.share for of in found]))
+def contradicted(evidence: OrderEvidence, size: int, rng: np.random.Generator, repeats: int) -> float:
+    """Return on which share of draws of videos the declaration is contradicted, in per cent."""
+    n_videos = len(evidence.total)
+    drawn = (evidence.select(rng.choice(n_videos, size, replace=False)).following() for _ in range(repeats))
+    return 100 * float(np.mean([following.contradicts for following in drawn]))
 
 
-def main(places: list[str]) -> None:
+def outcome(evidence: OrderEvidence) -> str:
+    """All videos in words."""
+    following = evidence.following()
+    contradicts = "contradicted" if following.contradicts else "holds"
+    low, high = following.ci95
+    return f"{contradicts:12} {following.share:.2f} ({low:.2f} to {high:.2f})"
+
+
+def moved(annotations: Annotations, error: float, rng: np.random.Generator) -> Annotations:
+    """Annotations whose starts and ends err by a normal error, as a share of the video."""
+    times = np.stack([annotations.start_s, annotations.end_s]) / annotations.duration_s
+    start, end = np.sort(np.clip(times + error * rng.normal(size=times.shape), 0, 1), axis=0) * annotations.duration_s
+    return replace(annotations, start_s=start, end_s=np.maximum(end, start + 1e-3))
+
+
+def main(names: list[str]) -> None:
     """Print a table a split."""
-    for place in places or PLACES:
-        dataset, _, split = place.partition("/")
-        train, test = (load_annotations(dataset, name, data_dir=DATA) for name in ("train", split))
+    for name in names or PLACES:
+        dataset, _, split = name.partition("/")
+        train, test = (load_annotations(dataset, part, data_dir=DATA) for part in ("train", split))
+        rng, video = np.random.default_rng(0), numbers_of(test.queries.video_id)
+        several = np.flatnonzero(np.bincount(video) > 1)
+        test = test.select_queries(np.isin(video, rng.permutation(several)[:MOST_VIDEOS]))
         protocol, queries = get_protocol("default"), test.queries
         floors, _ = run_floors(Setting(test, MEASURES, protocol, train=train, cache=Cache.of_user()))
         context = [of for of in floors if of.reads == "paragraph"]
         (network,) = (of for of in floors if of.name == NETWORK)
-        model, rng = network.floor.fitted[0][0].model, np.random.default_rng(0)
-        at = test.offsets[:-1]
-        true = np.clip(np.stack([test.start_s[at], test.end_s[at]], axis=1) / queries.duration_s[:, None], 0, 1)
-        video = numbers_of(queries.video_id)
-        cells = (cell_bounds(CELLS)[model.places.cells] + [0, 1]) / CELLS
-        probability = model.probabilities(queries)
-        terms = terms_beside(true, probability, cells, shares(network.predictions, queries), IOU)
-        tested = Tested(true, moves_by_order(context, queries, 0, rng), terms, video)
-        sizes = [size for size in SIZES if size < video.max() + 1]
-        print(f"{place}: {', '.join(f'{size} videos' for size in sizes)}, all, share", flush=True)
-        groups = kinds(floors, train, queries, true, rng)
-        for group in groups:
-            for name, answers in group.items():
-                rates = [tested.contradicted(answers, size, rng, REPEATS)[0] for size in sizes]
-                whole, share = tested.contradicted(answers, len(video), rng, 1)
-                print(f"  {name:46}", *(f"{rate:5.2f}" for rate in rates), f"{whole:3.0f} {share:+.2f}", flush=True)
+        places = places_for(test, network, context, 0, np.random.default_rng(1))
+        n_videos = min(len(several), MOST_VIDEOS)
+        sizes = [size for size in SIZES if size < n_videos]
+        print(f"{name}: {', '.join(f'{size} videos' for size in sizes)}, {n_videos}, share followed", flush=True)
+        groups = kinds(floors, train, queries, places.true, rng)
+        for group, repeats in zip(groups, (WITHOUT, INFORMED), strict=True):
+            for kind, answers in group.items():
+                evidence = OrderEvidence.of(answers, places, rng, draws=DRAWS)
+                rates = [contradicted(evidence, size, rng, n) for size, n in zip(sizes, repeats, strict=False)]
+                print(f"  {kind:44}", *(f"{rate:5.1f}" for rate in rates), outcome(evidence), flush=True)
             print("  --")
-        sees = next(answers for name, answers in groups[0].items() if name.endswith("else network"))
+        sees, near = groups[0][f"sees {SEES:.0%}, else network"], groups[0]["sees all, spread 0.03"]
+        model = network.floor.fitted[0][0].model
+        place, size = Paragraphs.of(queries).place
         for error in ERRORS:
-            moved_true = np.sort(np.clip(true + error * rng.normal(size=true.shape), 0, 1), axis=1)
-            beside = terms_beside(moved_true, probability, cells, shares(network.predictions, queries), IOU)
-            annotated = tested._replace(true=moved_true, terms=beside)
-            nearly = np.sort(np.clip(true + 0.03 * rng.normal(size=true.shape), 0, 1), axis=1)
-            for name, answers in ((f"sees {SEES:.0%}, else network", sees), ("sees all, spread 0.03", nearly)):
-                whole, share = annotated.contradicted(answers, len(video), rng, 1)
-                print(f"  {name}; annotations err by {error}: {whole:.0f} {share:+.2f}", flush=True)
+            erring, law = true_shares(moved(test, error, rng)), PlaceLaw.of_training(model, moved(train, error, rng))
+            terms = moment_terms(erring, model.probabilities(queries), model.places.cells)
+            log_p = law.log_probabilities(terms, places_of(place, size, np.random.default_rng(1)), size)
+            annotated = places._replace(true=erring, log_p=log_p)
+            for kind, answers in ((f"sees {SEES:.0%}, else network", sees), ("sees all, spread 0.03", near)):
+                evidence = OrderEvidence.of(answers, annotated, rng, draws=DRAWS)
+                print(f"  {kind}; annotations err by {error}:", outcome(evidence), flush=True)
 
 
 if __name__ == "__main__":

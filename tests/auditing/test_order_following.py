@@ -1,101 +1,106 @@
-"""How far answers follow the order of sentences: the share itself, its errors, what it does not depend on."""
+"""How closely answers follow the order of sentences: the share itself, its errors, what it does not depend on."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from truemoment.base.records import Annotations, Predictions
 from truemoment.studies.audit.order_following import (
     ALONE,
     SHUFFLED,
     UNTESTED,
-    follow_order,
+    ComparedPlaces,
+    OrderEvidence,
     in_other_orders,
-    terms_beside,
-    weights_of_places,
+    rotated_rows,
 )
 
-NO_TERMS = np.zeros((40, 0))
+MOMENTS = np.array([[0.0, 0.1], [0.3, 0.4], [0.6, 0.7], [0.9, 1.0]])
+FAR = np.array([0.0, 1.0])
 
 
-def drawn(seed, n_videos=10, n=4):
+def places(by_order, true=FAR, log_p=None):
+    """Places of queries, by default as likely as each other; four a video, one floor, a network that answers FAR."""
+    n, p = by_order.shape[:2]
+    log_p = np.full((n, p), -np.log(p)) if log_p is None else log_p
+    far = np.tile(FAR, (n, 1))
+    return ComparedPlaces(log_p, by_order[:, :, None, :], far, np.broadcast_to(true, far.shape), np.arange(n) // 4)
+
+
+def following(answer, tested, seed=0, draws=999):
+    return OrderEvidence.of(answer, tested, np.random.default_rng(seed), draws=draws).following()
+
+
+def by_chance(seed, n=80):
+    """A floor that answers with one of four moments at each of four places, in random order."""
     rng = np.random.default_rng(seed)
-    return rng, np.repeat(np.arange(n_videos), n), rng.normal(size=(n_videos * n, 2))
+    return rng, MOMENTS[rng.permuted(np.tile(np.arange(4), (n, 1)), axis=1)]
 
 
-@given(share=st.floats(-2, 2), seed=st.integers(0, 99))
-def test_the_share_is_that_by_which_answers_are_made(share, seed):
-    # Answers are made as the formula says, with a constant of each video and no rest: b comes back.
-    rng, video, moved = drawn(seed)
-    answer = share * moved + rng.normal(size=(10, 2))[video]
-    found = follow_order(answer, moved, NO_TERMS, video, rng, permutations=99)
-    assert found.share == pytest.approx(share, abs=1e-9)
-    assert (found.n_queries, found.n_videos) == (40, 10)
-    assert found.ci95 == pytest.approx((share, share), abs=1e-6)
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_the_share_is_that_by_which_answers_are_made(share):
+    # The own place is the first. Other answers are uniform on the moments: 400 of them leave an error of 0.05 or less.
+    rng, by_order = by_chance(1, 400)
+    answer = np.where(rng.random((400, 1)) < share, by_order[:, 0], MOMENTS[rng.integers(4, size=400)])
+    found = following(answer, places(by_order))
+    assert found.share == pytest.approx(share, abs=0.15)
+    assert found.ci95[0] <= found.share <= found.ci95[1]
+    assert found.contradicts == (share > 0)
+    assert (found.n_queries, found.n_videos) == (400, 100)
 
 
-def test_the_p_value_is_the_share_of_permutations():
-    # By hand: eight videos of two queries, moves -1 and 1 in each. One of the 256 equally likely orders in them has
-    # as large a sum as the answers that follow, so p is near 1/256; and near 1 where they go against the moves.
-    video, moved = np.array([0, 0, 1, 1, 2]), np.array([[-1.0], [1.0], [-1.0], [1.0], [5.0]])
-    assert follow_order(moved, moved, NO_TERMS[:5], video, np.random.default_rng(0), permutations=99) == (
-        UNTESTED._replace(n_queries=4, n_videos=2)  # the fifth is alone, and four are too few
-    )
-    video, moved = np.repeat(np.arange(8), 2), np.tile([-1.0, 1.0], 8)[:, None]
-    p, against = (
-        follow_order(sign * moved, moved, NO_TERMS[:16], video, np.random.default_rng(0), permutations=4000).p
-        for sign in (1, -1)
-    )
-    assert p == pytest.approx(1 / 256, abs=0.003)
-    assert against == 1.0
+def test_the_p_value_is_the_share_of_draws():
+    # By hand: eight queries with two places that are as likely as each other, and eight whose places do not differ. One
+    # of 256 equally likely draws has as large a sum as answers at the own places, and all as large a one as the others.
+    differing = np.where(np.arange(16)[:, None, None] < 8, MOMENTS[:2], MOMENTS[0])
+    own, other = (following(differing[:, at], places(differing), draws=4000) for at in (0, 1))
+    assert own.p == pytest.approx(1 / 256, abs=0.003)
+    assert other.p == 1.0
+    few = following(differing[:8, 0], places(differing[:8]))
+    assert few == UNTESTED._replace(n_queries=8, n_videos=2)
 
 
 def test_answers_without_the_order_rarely_contradict():
-    # 150 sets of answers that do not depend on the moves: by the level, 1 in 400 has p <= 0.003, and at most 3 of 150
-    # have it with probability 0.9994 (binomial).
+    # 150 sets of answers that do not depend on the place: by the level, at most 4 contradict with probability 0.993
+    # (binomial, 150 at 0.008), and the share excludes most of these.
     contradicted = 0
     for seed in range(150):
-        rng, video, moved = drawn(seed, n_videos=20)
-        terms = rng.normal(size=(80, 5))
-        answer = terms @ rng.normal(size=(5, 2)) + rng.normal(size=(20, 2))[video] + rng.normal(size=(80, 2))
-        contradicted += follow_order(answer, moved, terms, video, rng, permutations=399).contradicts
-    assert contradicted <= 3
+        rng, by_order = by_chance(seed)
+        contradicted += following(MOMENTS[rng.integers(4, size=80)], places(by_order), seed, 399).contradicts
+    assert contradicted <= 4
 
 
-def test_terms_take_away_what_answers_owe_to_the_truth():
-    # Answers are where the moment is, which the order tells, too: without terms the answers seem to follow it.
-    rng, video, _ = drawn(1, n_videos=50)
-    true = rng.uniform(0.1, 0.9, 200)
-    true_norm = np.stack([true - 0.05, true + 0.05], axis=1)
-    answer = weights_of_places(np.clip(true_norm + 0.01 * rng.normal(size=(200, 1)), 0, 1))
-    moved = weights_of_places(np.clip(true_norm + 0.1 * rng.normal(size=(200, 1)), 0, 1))
-    probability, cells = np.full((200, 2), 0.5), np.array([[0.0, 0.5], [0.5, 1.0]])
-    terms = terms_beside(true_norm, probability, cells, np.tile([[0.0, 0.5]], (200, 1)), 0.5)
-    assert terms.shape[0] == 200
-    bare = follow_order(answer, moved, np.zeros((200, 0)), video, rng, permutations=999)
-    beside = follow_order(answer, moved, terms, video, rng, permutations=999)
-    assert (bare.contradicts, beside.contradicts) == (True, False)
+def test_a_place_that_the_moment_tells_is_no_evidence():
+    # Answers are where the moment is, and so is the floor's at the own place. With the other places as likely, they
+    # follow the order; if the moment gives the place away, nothing is left to follow.
+    rng, by_order = by_chance(2)
+    true = by_order[:, 0]
+    answer = np.clip(true + 0.15 * rng.normal(size=(80, 1)), 0, 1)
+    likely = np.full((80, 4), np.log(0.001)) + np.array([np.log(997), 0, 0, 0])
+    assert following(answer, places(by_order, true)).contradicts
+    assert not following(answer, places(by_order, true, likely)).contradicts
 
 
-@given(moment=st.tuples(st.floats(0, 1), st.floats(0, 1)))
-def test_weights_give_start_and_end_back(moment):
-    # Linear interpolation: weights sum to 1, and the mean of the places that they weigh is what they were made of.
-    weights = weights_of_places(np.array([moment]))[0].reshape(2, -1)
-    assert weights.sum(axis=1) == pytest.approx(1)
-    assert weights @ np.linspace(0, 1, weights.shape[1]) == pytest.approx(moment)
+def test_answers_agree_by_start_and_end():
+    # A long and a short moment around one centre: the place decides which of them the floor predicts.
+    rng = np.random.default_rng(2)
+    lengths = np.array([[0.1, 0.9], [0.4, 0.6]])
+    by_order = lengths[rng.permuted(np.tile([0, 1], (120, 1)), axis=1)]
+    assert following(by_order[:, 0], places(by_order)).contradicts
+    assert not following(np.tile([0.45, 0.55], (120, 1)), places(by_order)).contradicts
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5])
-def test_close_answers_agree_where_centres_do_not(share):
-    # A long and a short moment around one centre: the order moves the answer from one to the other.
-    rng, video, _ = drawn(2, n_videos=30)
-    is_long = rng.random((120, 1)) < 0.5
-    other = np.where(rng.random((120, 1)) < share, is_long, rng.random((120, 1)) < 0.5)
-    of_order, own = (weights_of_places(np.where(long, [0.1, 0.9], [0.4, 0.6])) for long in (is_long, other))
-    assert follow_order(own, of_order, np.zeros((120, 0)), video, rng, permutations=999).contradicts == (share > 0)
+def test_rotations_put_each_sentence_at_each_place():
+    # By hand: three sentences have three rotations, the third of which leaves nothing to the fourth; ten sentences have
+    # eight, which are 1 or 2 places apart. Each sentence has the neighbours that it had.
+    annotations = Annotations.from_rows(
+        [(f"v{v}#{k}", f"v{v}", 9.0, "x", 1.0, 2.0) for v, n in ((0, 3), (1, 10)) for k in range(n)]
+    )
+    turned = [[values.tolist() for values in rotated_rows(annotations.queries, turn, 8)] for turn in (0, 1, 3)]
+    assert turned[0] == [list(range(13)), [*range(3), *range(10)]]
+    assert turned[1] == [[2, 0, 1, 12, *range(3, 12)], [*range(3), *range(10)]]
+    assert turned[2] == [[10, 11, 12, *range(3, 10)], list(range(10))]
 
 
 class ReadsOthers:

@@ -98,7 +98,7 @@ def test_shares_of_real_files(data_dir, dataset, split):
 @pytest.mark.parametrize(
     ("dataset", "split", "in_file_order", "by_start"),
     [
-        ("activitynet-captions", "val_2", 59.60, None),
+        pytest.param("activitynet-captions", "val_2", 59.60, None, marks=pytest.mark.thorough),
         ("tacos", "test", 3.25, 14.2),
         ("charades-sta", "test", 29.6, 38.2),
     ],

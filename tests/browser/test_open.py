@@ -10,6 +10,7 @@ from truemoment.web.opening.folder_site import open_folder
 
 from ..opening.conftest import N_QUERIES, light_studies, write_annotations, write_predictions
 from ..thorough import quick_are
+from .conftest import WAIT_MS
 from .steps import Person
 
 pytestmark = pytest.mark.slow
@@ -94,7 +95,7 @@ def test_tasks_from_an_audit_to_what_it_shows_and_back(served, chromium, tasks, 
     page.get_by_role("button", name="audit ours.jsonl").press("Enter")
     page.wait_for_selector("#begin:not([disabled])")
     page.keyboard.press("Enter")  # the button to start has the focus
-    page.get_by_role("link", name="open: Audit of ours").click()
+    page.get_by_role("link", name="open: Audit of ours").click(timeout=3 * WAIT_MS)
     shown = look_copy_and_share(page, chromium, tasks, tmp_path / "sent.html")
     person = Person(page)
     person.click(shown.get_by_role("link", name="Confident and wrong"))
@@ -126,7 +127,7 @@ def test_tasks_from_an_audit_to_what_it_shows_and_back(served, chromium, tasks, 
     page.wait_for_selector("#begin:not([disabled])")
     assert page.locator("#method-list input:checked").count() == 5
     person.click(page.locator("#begin"))
-    page.get_by_role("link", name="open: Comparison").wait_for()
+    page.get_by_role("link", name="open: Comparison").wait_for(timeout=3 * WAIT_MS)
     assert person.clicks == 2
     tasks["compare five models"] = f"{person.clicks} clicks", person.seconds
 
@@ -140,7 +141,7 @@ def test_rules_of_accessibility_and_a_phone(served, axe, scheme):
     page.wait_for_selector("#begin:not([disabled])")
     assert axe(page) == []
     page.click("#begin")
-    page.get_by_role("link", name="open: Comparison").click()
+    page.get_by_role("link", name="open: Comparison").click(timeout=3 * WAIT_MS)
     page.wait_for_selector("iframe.shown")
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -96,6 +96,18 @@ def test_nothing_is_said_of_short_quiet_or_faulty_commands(capsys, tmp_path):
     assert said(capsys, "audit", show=False, dataset="charades-cd") == []
     assert said(capsys, "audit", steps=(), dataset="charades-cd") == []
     assert said(capsys, "reproduce", tables=(), data_dir=tmp_path) == []
+    assert said(capsys, "reproduce", tables=("nowhere",), data_dir=tmp_path) == []
+
+
+def test_tables_take_what_their_datasets_do(capsys, tmp_path):
+    """docs/how-long.md: the networks of one table take most of the time of all."""
+    for name in ("charades-sta", "activitynet-captions", "tacos"):
+        (tmp_path / name).mkdir()
+    (line,) = said(capsys, "reproduce", tables=("blind-beside-published",), data_dir=tmp_path)
+    assert line.endswith("about 2 minutes")  # half of its six datasets
+    (line,) = said(capsys, "reproduce", tables=(), data_dir=tmp_path)
+    assert line.endswith("about 4 minutes")  # and 18 s for another table, 4 s for each other one
+    assert said(capsys, "reproduce", tables=("mad-1", "best-constant"), data_dir=tmp_path) == []
 
 
 def test_the_page_has_every_command():

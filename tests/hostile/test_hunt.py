@@ -1,6 +1,7 @@
-"""The hunt in CI: 150 inputs of one seed, 50 requests to each server, and links in a study.
+"""The hunt in CI: 150 inputs of one seed, and 50 requests to each server.
 
-Each week many more, and sweeps over every command; more at will by `python -m tests.hostile`.
+Each week many more, and sweeps over every command; more at will by `python -m tests.hostile`. Links in a study:
+tests/annotating/test_foreign.py.
 """
 
 import subprocess
@@ -18,8 +19,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "seconds"),
     [
-        # One process for all three, which makes the whole files once.
-        ("--inputs 150 --workers 2 --requests 50 --sweep links --only annotate --most 1", 900),
+        ("--inputs 150 --workers 2 --requests 50", 900),  # in one process, which makes the whole files once
         pytest.param("--inputs 4000 --seed 1 --workers 2", 1800, marks=pytest.mark.thorough),
         pytest.param("--requests 1000", 1800, marks=pytest.mark.thorough),
         pytest.param("--sweep modules --workers 2", 1800, marks=pytest.mark.thorough),

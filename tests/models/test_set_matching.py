@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from truemoment.base.errors import UsageError
-from truemoment.learning.models.set_matching import generalised_iou, match, set_losses, spans_of
+from truemoment.learning.models.set_matching import generalised_iou, match, mean_of_processes, set_losses, spans_of
 
 
 def test_the_matching_is_the_best_of_all():
@@ -72,3 +72,11 @@ def test_losses_are_means_over_pairs():
     assert terms["span"].item() == pytest.approx(10 * (0.5 / 2) / 3, rel=1e-5)
     assert terms["giou"].item() == pytest.approx((1 - 0.5) / 3, rel=1e-5)
     assert torch.equal(spans_of(torch.tensor([0.25, 0.75])), torch.tensor([0.5, 0.5]))
+
+
+def test_processes_divide_by_the_mean_of_their_pairs(monkeypatch):
+    """The mean gradient of two processes with 5 and 3 pairs is then that of one with 8."""
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
+    monkeypatch.setattr(torch.distributed, "all_reduce", lambda count: count.add_(3))
+    assert mean_of_processes(torch.tensor(5)).item() == 4

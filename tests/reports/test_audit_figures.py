@@ -23,7 +23,7 @@ def drawn(example):
     return {one.name: one for one in report.report(example).drawings}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def two_drawings(example):
     """Two figures only, which is quicker."""
     return report.report(example).drawings[:2]
@@ -44,12 +44,17 @@ def test_what_does_not_apply_is_not_there(bare):
     assert "slices-video-length" not in names  # one video is one class, which compares with nothing
 
 
-def test_figures_are_saved_in_three_formats(two_drawings, tmp_path):
-    paths = drawing.save_drawings(two_drawings, tmp_path / "new" / "folder")
-    assert [path.name for path in paths] == [
+@pytest.fixture(scope="module")
+def saved(two_drawings, tmp_path_factory):
+    """The files of two drawings, in a new folder of a new folder."""
+    return drawing.save_drawings(two_drawings, tmp_path_factory.mktemp("saved") / "new" / "folder")
+
+
+def test_figures_are_saved_in_three_formats(saved):
+    assert [path.name for path in saved] == [
         f"{name}.{end}" for name in ("floors", "measures") for end in ("png", "svg", "pdf")
     ]
-    for path in paths:
+    for path in saved:
         data = path.read_bytes()
         if path.suffix == ".png":
             width, height = struct.unpack(">II", data[16:24])
@@ -63,9 +68,9 @@ def test_figures_are_saved_in_three_formats(two_drawings, tmp_path):
         assert not re.search(rb"20\d\d-\d\d-\d\d|CreationDate", data)
 
 
-def test_the_same_figure_is_the_same_bytes(two_drawings, tmp_path):
-    once, again = (drawing.save_drawings(two_drawings, tmp_path / name) for name in ("once", "again"))
-    assert [path.read_bytes() for path in once] == [path.read_bytes() for path in again]
+def test_the_same_figure_is_the_same_bytes(saved, two_drawings, tmp_path):
+    again = drawing.save_drawings(two_drawings, tmp_path)
+    assert [path.read_bytes() for path in saved] == [path.read_bytes() for path in again]
 
 
 def test_what_cannot_be_saved_is_told(two_drawings, tmp_path):

@@ -59,7 +59,7 @@ def page_of(*blocks, **report):
         (46.61, 47.64, (46.5, 46.75, 47, 47.25, 47.5, 47.75)),
         (-3.2, 4, (-4, -2, 0, 2, 4)),
         (0, 0, (0, 0.2, 0.4, 0.6, 0.8, 1)),
-        (5, 5, (5, 6, 7, 8, 9, 10)),
+        (5, 5, (4.6, 4.8, 5, 5.2, 5.4)),  # a twentieth to both sides: 4.75 to 5.25
     ],
 )
 def test_an_axis_has_few_round_steps_and_contains_its_values(low, high, ticks):

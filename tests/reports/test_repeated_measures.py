@@ -1,7 +1,7 @@
 """Which columns repeat others: by hand."""
 
 from truemoment.evaluation.measures import parse_measures
-from truemoment.evaluation.repeated_measures import repeated_measures
+from truemoment.evaluation.repeated_measures import caption_without_repeats, repeated_measures
 from truemoment.report.model import Cell
 
 
@@ -33,3 +33,9 @@ def test_figures_equal_those_of_a_folded_measure_alone_stay():
     # mIoU has the figures of dR, which is folded: its own column is the only one that shows them
     folded = found("R@1,IoU=0.5; dR@1,IoU=0.5; mIoU", "1 2 2", "3 4 4")
     assert [column for column, _ in folded] == [2]
+
+
+def test_a_caption_says_so_where_a_table_leaves_measures_out():
+    measures = parse_measures("R@1,IoU=0.5; R@5,IoU=0.5")
+    assert caption_without_repeats("Percent.", [0, 1], measures) == "Percent."
+    assert caption_without_repeats("Percent.", [0], measures) == "Percent; without measures that repeat others"

@@ -33,7 +33,7 @@ NOT_JUDGED = {"verb-engine", "axiou-agreement", "blind-beside-published"}
 JUDGED = set(TABLES) - NOT_JUDGED
 LONG = {
     *("hidden-challenges-blind", "hidden-challenges-2", "bandwidth-search", "mad-1", "verb-coverage"),
-    *("axiou-noise", "closer-look-resplit", "closer-look-journal-2"),
+    *("axiou-noise", "closer-look-resplit", "closer-look-journal-2", "closer-look-original", "mad-5"),
 }
 
 

@@ -49,7 +49,7 @@ def in_shares(index, ranking, count, videos=None):
     return ShardedSearcher(index, ranking, videos, lambda question: [share(question) for share in shares])
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     count=st.integers(1, 40),
     seed=st.integers(0, 2**32 - 1),

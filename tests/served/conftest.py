@@ -1,4 +1,6 @@
-"""A served model on loopback, and two small videos."""
+"""A served model on loopback, and three small videos."""
+
+import shutil
 
 import pytest
 
@@ -42,12 +44,17 @@ def annotations():
     return Annotations.from_rows(rows, dataset="own", split="test")
 
 
+@pytest.fixture(scope="session")
+def videos_once(tmp_path_factory):
+    """The folder of these videos: ten frames a second, each of which says its number."""
+    folder = tmp_path_factory.mktemp("videos")
+    for video, seconds in (("a", 6), ("b", 4), ("c", 5)):
+        make_video(folder / f"{video}.mp4", [100 * k for k in range(10 * seconds)])
+    return folder
+
+
 @pytest.fixture
-def videos(tmp_path):
-    """The files of these videos: ten frames a second, each of which says its number."""
-    folder = tmp_path / "videos"
-    folder.mkdir()
-    return {
-        video: make_video(folder / f"{video}.mp4", [100 * k for k in range(10 * seconds)])
-        for video, seconds in (("a", 6), ("b", 4), ("c", 5))
-    }
+def videos(tmp_path, videos_once):
+    """A copy of these videos for a test: name -> file."""
+    folder = shutil.copytree(videos_once, tmp_path / "videos")
+    return {video: folder / f"{video}.mp4" for video in "abc"}

@@ -50,7 +50,9 @@ def test_weights_that_do_not_fit_are_refused_before_anything_is_written(first, m
     start = StartWeights.read(first, "tan2d")
     with pytest.raises(InputError, match=r"does not fit this recipe \(.*got .*, expected"):
         perform(make_run("tan2d", "settings.hidden=8", start=start), tmp_path / "run")
-    other = dataclasses.replace(make_run("tan2d", start=start), train=world.splits["test-ood"], caution="by force: a test")
+    other = dataclasses.replace(
+        make_run("tan2d", start=start), train=world.splits["test-ood"], caution="by force: a test"
+    )
     few = dataclasses.replace(other, train=other.train.select_rows(slice(0, 5)))
     with pytest.raises(UsageError, match="expected the same words, or fixed vectors"):
         perform(few, tmp_path / "run")

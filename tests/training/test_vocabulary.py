@@ -93,13 +93,15 @@ def test_a_run_records_the_commit_of_its_text_encoder_and_goes_on_with_it(hub, m
 
 @pytest.mark.usefixtures("hub")
 def test_only_text_encoders_of_the_hub_have_a_commit():
-    assert text_encoder_of(Text(vectors=f"encoder:some/model@{NEWEST}")) == f"some/model@{NEWEST}"
+    for beginning in ("encoder:", "hidden:"):
+        assert text_encoder_of(Text(vectors=f"{beginning}some/model@{NEWEST}")) == f"some/model@{NEWEST}"
     assert [text_encoder_of(Text(vectors=of)) for of in ("learned", "glove", "encoder:scenes", "encoder:.")] == [""] * 4
 
 
 def test_the_recorded_commit_is_that_of_the_same_model_only():
     recorded = f"some/model@{USED}"
-    assert with_commit(Text(vectors="encoder:some/model"), recorded).vectors == f"encoder:{recorded}"
+    for beginning in ("encoder:", "hidden:"):
+        assert with_commit(Text(vectors=f"{beginning}some/model"), recorded).vectors == beginning + recorded
     for other in ("learned", "encoder:other/model", f"encoder:some/model@{NEWEST}"):
         assert with_commit(Text(vectors=other), recorded).vectors == other
     assert with_commit(Text(vectors="encoder:some/model"), "").vectors == "encoder:some/model"

@@ -160,7 +160,7 @@ DIALS_OF_WORLDS = {
 }
 
 
-@pytest.mark.parametrize("dials", quick_are(["middle", "clumped"], DIALS_OF_WORLDS))
+@pytest.mark.parametrize("dials", quick_are(["middle"], DIALS_OF_WORLDS))
 def test_it_rises_above_the_floor_with_perception(dials):
     # Mean over three worlds of 180 queries: a standard error is at most 0.5 / sqrt(540) = 0.022.
     error = 0.5 / np.sqrt(540)

@@ -39,4 +39,4 @@ def repeated_measures(
 def caption_without_repeats(caption: str, shown: Sequence[int], measures: Sequence[Measure]) -> str:
     """Return the caption of a table of the measures that are shown, which says so where others are left out."""
     is_whole = len(shown) == len(measures)
-    return caption if is_whole else f"{caption.rstrip('.')}; without measures that repeat others (JSON has all)"
+    return caption if is_whole else f"{caption.rstrip('.')}; without measures that repeat others"

@@ -57,7 +57,7 @@ def columns_of(text: str) -> int:
     >>> columns_of("film"), columns_of("電影")
     (4, 4)
     """
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return len(text) if text.isascii() else sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def shortened(text: str, columns: int) -> str:
@@ -68,9 +68,9 @@ def shortened(text: str, columns: int) -> str:
     >>> shortened("holidays-2019-part-1", 11), shortened("holidays", 11)
     ('holid…art-1', 'holidays')
     """
-    wide = [columns_of(c) for c in text]
-    if sum(wide) <= columns:
+    if columns_of(text) <= columns:
         return text
+    wide = [columns_of(c) for c in text]
     first, last = 0, len(text)
     width = 1  # of the ellipsis
     while first < last:

@@ -169,8 +169,8 @@ def test_the_document_has_every_pair(shown, found):
 def test_few_and_unusual_measures_can_be_drawn(shown, make_systems, measures, tmp_path):
     made = shown(reports, agreement(make_systems(["a", "b", "c"], measures), np.random.default_rng(0), resamples=5))
     assert made.said
-    paths = save_drawings(made.drawings, tmp_path, ("png", "svg"))
-    assert len(paths) == 2 * len(made.drawings) > 0
+    paths = save_drawings(made.drawings, tmp_path, ("svg",))
+    assert len(paths) == len(made.drawings) > 0
 
 
 def test_figures_are_named_after_the_study(shown, found):

@@ -212,9 +212,8 @@ def test_drawings_draw(shown, tmp_path: Path, levels) -> None:
     names = ["ambiguity-shift-rmse", "ambiguity-shift-places", "ambiguity-shift-pairs"]
     assert [one.name for one in drawings] == names
     assert all(one.caption.endswith(".") for one in drawings)
-    save_drawings(drawings, tmp_path, ("png", "svg"))
+    save_drawings(drawings, tmp_path, ("svg",))
     for name in names:
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (tmp_path / f"{name}.svg").stat().st_size > 2000
     assert [one.name for one in shown(reports, made(little())).drawings] == names[:2]
 

@@ -157,9 +157,8 @@ def test_counterexamples_are_drawn(real, tmp_path):
     n_cases = len(real.tables) - 1
     assert n_cases > MOST_DRAWN
     assert f"{n_cases - MOST_DRAWN} more are in the tables." in drawing.caption
-    png, svg = save_drawings(real.drawings, tmp_path, ("png", "svg"))
-    assert png.name == "axioms-counterexamples.png"
-    assert png.stat().st_size > 10_000
+    (svg,) = save_drawings(real.drawings, tmp_path, ("svg",))
+    assert svg.name == "axioms-counterexamples.svg"
     # matplotlib writes each text into a comment beside its outline.
     words = svg.read_text(encoding="utf-8")
     assert words.count("<!-- reference -->") == MOST_DRAWN

@@ -145,9 +145,9 @@ def test_drawings_draw(shown, tmp_path: Path, n_sizes: int) -> None:
     drawings = shown(reports, few).drawings
     assert [one.name for one in drawings] == ["stability-mean", "stability-variance"]
     assert all(one.caption.endswith(".") for one in drawings)
-    save_drawings(drawings, tmp_path, ("png", "svg")[:n_sizes])
+    save_drawings(drawings, tmp_path, ("svg",))
     for name in ("stability-mean", "stability-variance"):
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"{name}.svg").stat().st_size > 2000
         assert n_sizes == 1 or (tmp_path / f"{name}.svg").stat().st_size > 2000
 
 

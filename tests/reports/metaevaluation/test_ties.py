@@ -101,10 +101,7 @@ def test_the_document_holds_fractions(three, told):
 @pytest.mark.slow
 def test_the_figure_is_drawn(three, told, tmp_path):
     made = told(three)
-    assert [path.name for path in save_drawings(made.drawings, tmp_path, ("png", "svg"))] == [
-        "ties-ratio.png",
-        "ties-ratio.svg",
-    ]
+    assert [path.name for path in save_drawings(made.drawings, tmp_path, ("png",))] == ["ties-ratio.png"]
     svg = inline_svg(made.drawings[0])
     assert "R@5 .3" in svg
     assert "all score 1" in svg

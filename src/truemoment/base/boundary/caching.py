@@ -140,6 +140,7 @@ COMPUTING = (
     "evaluation/scores.py",
     "evaluation/uncertainty.py",
     "studies/audit/own_answers.py",
+    "studies/audit/place_law.py",
     "studies/audit/training_data.py",
     "studies/bias/chance.py",
     "studies/bias/distances.py",

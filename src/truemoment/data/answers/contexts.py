@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from truemoment.data.answers import words
 from truemoment.data.answers.places import NAMED_SPAN, Wording, is_placed, kind_of
+from truemoment.data.answers.times import any_of
 from truemoment.data.answers.words import one_of
 
 NEAR = 60
@@ -54,7 +55,7 @@ _MOVE = one_of("move moves set sets drag drags turn turns adjust raise lower")
 class Exclusion(NamedTuple):
     """Why a moment is no answer, and patterns for the words that say so.
 
-    `signs` are parts of words of which one occurs wherever a pattern matches: a quick check.
+    `signs` are parts of words of which one occurs wherever a pattern matches: a quick check. An underscore is a blank.
     """
 
     why: str
@@ -96,8 +97,8 @@ EXCLUSIONS = (
     ),
     Exclusion(
         NO_MOMENT,
-        """move set drag turn adjust raise lower says reads said titled in kids child boys girls students pupils teen
-        people age""",
+        """move set drag turn adjust raise lower says reads said titled kids child boys girls students pupils teen
+        people age morning evening noon quarter inning half round game""",
         (
             rf"{_BARE} in the (?:morning|evening|afternoon|[a-z]+ (?:set|quarter|inning|half|round|game)s?)\b",
             rf"\b{one_of('kids children boys girls students pupils teenagers people aged age ages')} "
@@ -127,11 +128,13 @@ EXCLUSIONS = (
         ),
     ),
     Exclusion(
-        "a rate", "every each per times", (rf"\b(?:every|each) (?:{_ABOUT} )?{_ANY}", rf"{_ANY}\s(?:times|per|apart)\b")
+        "a rate",
+        "every each _per_ _times _apart",
+        (rf"\b(?:every|each) (?:{_ABOUT} )?{_ANY}", rf"{_ANY}\s(?:times|per|apart)\b"),
     ),
     Exclusion(
         "a length",
-        f"last tak took dura length long for wait paus rest hold held of in {_SECOND} {_MINUTES}",
+        f"last tak took dura length long for_ wait paus rest hold held _of_ total {_SECOND} {_MINUTES}",
         (
             rf"\b{_LENGTH}\W{{1,3}}(?:(?:him|her|them|it|me|us|{_ABOUT})\W{{1,2}})*{_RANGE}",
             rf"\b(?:{_LENGTH}|long) (?:{_ABOUT} )?from (?:{_ABOUT} )?{_ONE_UNIT}",
@@ -178,8 +181,8 @@ EXCLUSIONS = (
     ),
     Exclusion(
         LOOKED_AT,
-        """let i'll will going need should could please assum suppos if ask we i can want have look check search zoom
-        view""",
+        """look check search zoom view exam inspect verif crop watch focus sampl analy extract locat scan seek peek get
+        read went assum suppos if_it ask describ shar provid send tell giv upload mean clarif specif confirm""",
         (
             rf"\b{_WILL} (?:{one_of('now first then also just next again quickly')} )*{_LOOK}\b"
             rf"[^.;:!?\n]{{0,40}}{_ANY}",
@@ -219,13 +222,13 @@ EXCLUSIONS = (
 """Contexts of moments, the first that applies first."""
 
 
-def _signs(signs: str) -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, signs.split())))
-
-
-_ANY_SIGN = _signs(" ".join(exclusion.signs for exclusion in EXCLUSIONS))
 _PATTERNS = [
-    (exclusion.why, _signs(exclusion.signs), re.compile("|".join(exclusion.patterns))) for exclusion in EXCLUSIONS
+    (
+        exclusion.why,
+        [sign.replace("_", " ") for sign in exclusion.signs.split()],
+        re.compile("|".join(exclusion.patterns)),
+    )
+    for exclusion in EXCLUSIONS
 ]
 
 
@@ -241,8 +244,7 @@ def context_of(before: str, moment: str, behind: str, *, is_range: bool, is_bare
     """
     kind = kind_of(moment, is_range=is_range, is_bare=is_bare)
     around = f"{before}{_MARKS[kind]}{behind}"
-    if _ANY_SIGN.search(around) is not None:  # not often; the patterns take time
-        for why, signs, pattern in _PATTERNS:
-            if signs.search(around) is not None and pattern.search(around) is not None:
-                return why
+    for why, signs, pattern in _PATTERNS:
+        if any_of(signs, around) and pattern.search(around) is not None:
+            return why
     return "" if is_placed(before, kind, behind) else NOT_PLACED

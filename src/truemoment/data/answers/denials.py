@@ -83,9 +83,8 @@ def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int]
 
 def declines(text: str, begin: int) -> bool:
     """Whether the model declines before the moment that begins there, in its sentence."""
-    low = max(begin - 160, 0)
-    before = text[low:begin]
-    return any(
+    before = text[max(begin - 160, 0) : begin]
+    return any_of(words.MAY_DECLINE, before) and any(
         not _BUT.search(before, match.end()) and _I.search(before, 0, match.start())
         for match in _REFUSAL.finditer(before)
     )

@@ -88,4 +88,4 @@ def is_placed(before: str, kind: Wording, behind: str) -> bool:
         return True
     if kind is Wording.BARE and _IS.search(before) and not _A_MOMENT_IS.search(before):
         return False
-    return _PLACED.search(before) is not None
+    return _PLACED.search(before[-40:]) is not None

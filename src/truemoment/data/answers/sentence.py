@@ -81,6 +81,8 @@ def _best_stated(text: str, moments: Sequence[Moment]) -> Sequence[Moment]:
 
     The latter stay beside words such as "or", "wait" and "but": they may be one of two.
     """
+    if len(moments) == 1:
+        return moments
     best = [moment for moment in moments if moment.how != "the start to an end"] or moments
     if _SECOND_THOUGHT.search(text):
         return best
@@ -89,6 +91,8 @@ def _best_stated(text: str, moments: Sequence[Moment]) -> Sequence[Moment]:
 
 def _best_groups(text: str, groups: list[list[Moment]]) -> list[list[Moment]]:
     """Return groups without those that are quoted, or bare as scores are ("2-1"), beside others that are not."""
+    if len(groups) == 1:
+        return groups
     best = [of_group for of_group in groups if not all(_is_weak(text, moment) for moment in of_group)]
     return groups if not best or _SECOND_THOUGHT.search(text) else best
 

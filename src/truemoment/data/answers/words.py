@@ -247,6 +247,8 @@ CANNOT = one_of(
     """cannot can't can_not cant unable_to not_able_to not_possible_to impossible_to am_not_capable_of couldn't
     could_not won't will_not"""
 )
+MAY_DECLINE = ("can", "could", "able", "won", "will", "n't", "not", "sorry")
+"""A text without any of these has none of them."""
 DO_IT = one_of(
     """watch view access process analyse analyze open play load determine answer help assist provide comply tell
     identify give say pinpoint specify see viewing watching accessing localize estimate directly interpret fulfil

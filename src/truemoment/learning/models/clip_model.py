@@ -81,6 +81,7 @@ class ClipModel(GroundingModel):
     """A model of clips that answers with moments and the ratings of all clips."""
 
     needs: ClassVar[frozenset[Need]] = frozenset({"video", "moments", "ratings"})
+    sees_rows: ClassVar[bool] = True
 
     def __init__(self, settings: ClipSettings, inputs: Inputs) -> None:
         super().__init__()

@@ -66,7 +66,7 @@ class _Segment(msgspec.Struct):
     speaker: str | None = None
 
 
-class _Chunk(msgspec.Struct):
+class _PipelineWord(msgspec.Struct):
     text: str
     timestamp: tuple[float | None, float | None]
 
@@ -119,7 +119,7 @@ class _Document(msgspec.Struct):
 
     segments: list[_Segment] | None = None
     result: list[_Timed] | None = None
-    chunks: list[_Chunk] | None = None
+    chunks: list[_PipelineWord] | None = None
     best: list[_AzureBest] | None = msgspec.field(name="NBest", default=None)
     phrases: list[_Phrase] | None = msgspec.field(name="recognizedPhrases", default=None)
     text: str | None = None
@@ -252,7 +252,7 @@ def _of_document(document: _Document, path: Path) -> Iterator[HeardWord]:
             yield from _ticks(list(version.shown or version.words or ()), None, speaker, path)
 
 
-def _of_chunks(chunks: list[_Chunk], path: Path) -> Iterator[HeardWord]:
+def _of_chunks(chunks: list[_PipelineWord], path: Path) -> Iterator[HeardWord]:
     """Yield the words of a pipeline of transformers; refuse its other chunks, which are sentences."""
     words = [chunk.text.strip() for chunk in chunks]
     if sum(" " in word for word in words) * 10 > len(words):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -134,7 +134,7 @@ def _table(table: Table) -> list[str]:
 
 def first_columns(table: Table) -> Table:
     """Return a table with its columns, or with the first ones where they do not fit beside each other."""
-    return table if _side_by_side(table) else table.only(_folded(table)[0])
+    return table if _side_by_side(table) else table.only(next(_folded(table)))
 
 
 def _side_by_side(table: Table) -> list[str]:
@@ -200,16 +200,15 @@ def _width(text: str) -> int:
     return max(map(columns_of, text.splitlines()), default=0)
 
 
-def _folded(table: Table) -> list[list[int]]:
+def _folded(table: Table) -> Iterator[list[int]]:
     """Divide the columns into parts that each fit the terminal; every part begins with the first column."""
-    parts: list[list[int]] = []
+    part = [0]
     for column in range(1, len(table.headings)):
-        wider = [*parts[-1], column] if parts else [0, column]
-        if parts and _width(_laid_out(table, wider, _FITS[-1])) <= WIDTH:
-            parts[-1] = wider
-        else:
-            parts.append([0, column])
-    return parts or [[0]]
+        if len(part) > 1 and _width(_laid_out(table, [*part, column], _FITS[-1])) > WIDTH:
+            yield part
+            part = [0]
+        part = [*part, column]
+    yield part
 
 
 def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:

@@ -15,30 +15,26 @@ from typing import NamedTuple
 import numpy as np
 
 from truemoment.base.boundary.arrays import Array
-from truemoment.base.cells import cell_bounds
-from truemoment.base.intervals import Floats, seconds_to_norm
-from truemoment.base.records import Predictions, Queries, numbers_of
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Annotations, Predictions, Queries, numbers_of
 from truemoment.baselines import ExpectedValue
-from truemoment.baselines.expected_value import CELLS
-from truemoment.baselines.floors import NETWORK, FloorResult
-from truemoment.baselines.network_row import hit_of
+from truemoment.baselines.floors import NETWORK, Floor, FloorResult
 from truemoment.baselines.sentence_network import SentenceNetwork
-from truemoment.evaluation.evaluate import evaluate
+from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.studies.audit.order_following import (
-    STEPS,
     UNTESTED,
+    ComparedPlaces,
+    OrderEvidence,
     OrderFollowing,
-    follow_order,
-    shuffled_rows,
-    terms_beside,
-    weights_of_places,
+    rotated_rows,
 )
+from truemoment.studies.audit.place_law import PlaceLaw, moment_terms, places_of, shares_of_video, true_shares
 from truemoment.studies.audit.setup import ORIGINAL, AuditSetup
 from truemoment.studies.audit.shuffled import MAY_DIFFER, n_differing
 from truemoment.studies.evaluate.first_answers import first_answers
 
-MOST_VIDEOS, SHUFFLES, PERMUTATIONS = 500, 4, 1000
-"""Maximum number of videos in the test, number of orders in which floors answer, and of permutations of the test."""
+MOST_VIDEOS, ROTATIONS, DRAWS = 200, 8, 1000
+"""Maximum number of videos in the test, of orders in which floors answer, and number of draws of the test."""
 
 
 class Declaration(NamedTuple):
@@ -47,7 +43,7 @@ class Declaration(NamedTuple):
     Parameters
     ----------
     following
-        How far misses follow the order.
+        How closely answers follow the order.
     differing_shares
         Share of the queries whose first answer differs, by the order in which the model gets them; empty without a
         model.
@@ -93,34 +89,76 @@ def _differing_share(setup: AuditSetup, answers: Predictions) -> float:
 def _following(
     setup: AuditSetup, network: FloorResult | None, context: Sequence[FloorResult], rng: np.random.Generator
 ) -> OrderFollowing:
-    """Return how closely the misses of the method follow the order, in up to :data:`MOST_VIDEOS` videos."""
-    annotations, queries = setup.annotations, setup.annotations.queries
-    hit = hit_of(setup.measures[setup.headline])
-    judged = evaluate(annotations, setup.predictions, [hit], setup.protocol)
+    """Return how closely the answers of the method follow the order, in up to :data:`MOST_VIDEOS` videos."""
+    annotations = setup.annotations
     first = first_answers(annotations, setup.predictions, ranking=setup.protocol.ranking)
-    missed = first.answered & (judged.weight[0] > 0) & (judged.numerator[0] == 0)
-    video = numbers_of(queries.video_id)
-    several = np.flatnonzero(np.bincount(video, missed, minlength=1) > 1)
-    model = None if network is None else _network_of(network, setup.headline)
-    if model is None or not context or not len(several):
+    video = numbers_of(annotations.queries.video_id)
+    several = np.flatnonzero(np.bincount(video, minlength=1) > 1)
+    if network is None or not context or not len(several):
         return UNTESTED
-    drawn = np.isin(video, rng.permutation(several)[:MOST_VIDEOS])
-    rows = np.flatnonzero(drawn)  # all sentences of the videos: the order is that of the file
-    moved = moves_by_order(context, queries.select(rows), setup.headline, rng)[missed[rows]]
-    row = rows[missed[rows]]
-    missed_queries = queries.select(row)
-    at = annotations.offsets[row]
-    cells = cell_bounds(CELLS)[model.places.cells] + [0, 1] if model.places is not None else np.zeros((0, 2))
-    answer = network.predictions if network is not None else setup.predictions
-    terms = terms_beside(
-        _shares(annotations.start_s[at], annotations.end_s[at], missed_queries.duration_s),
-        model.probabilities(missed_queries),
-        cells / CELLS,
-        _first_shares(answer, missed_queries),
-        hit.iou,
+    drawn = np.isin(video, rng.permutation(several)[:MOST_VIDEOS])  # with all sentences of each
+    places = places_for(annotations.select_queries(drawn), network, context, setup.headline, rng)
+    if places is None:
+        return UNTESTED
+    answer = shares_of_video(first.start_s[drawn], first.end_s[drawn], annotations.queries.duration_s[drawn])
+    usable = np.flatnonzero(~np.isnan(answer).any(axis=1) & ~np.isnan(places.true).any(axis=1))
+    return OrderEvidence.of(answer[usable], places.select(usable), rng, draws=DRAWS).following()
+
+
+def places_for(
+    annotations: Annotations,
+    network: FloorResult,
+    context: Sequence[FloorResult],
+    headline: int,
+    rng: np.random.Generator,
+) -> ComparedPlaces | None:
+    """Return what answers to videos are tested with, from the fitted floors; None if they have learned too little."""
+    model, floor, queries = _network_of(network, headline), network.floor, annotations.queries
+    if model is None or model.places is None or floor is None or floor.setting.train is None:
+        return None
+    law = _law(model, floor, floor.setting.train)
+    if law is None:
+        return None
+    place, size = Paragraphs.of(queries).place
+    compared = places_of(place, size, rng)
+    true = true_shares(annotations)
+    terms = moment_terms(true, model.probabilities(queries), model.places.cells)
+    return ComparedPlaces(
+        log_p=law.log_probabilities(terms, compared, size),
+        by_order=_answers_by_order(context, queries, compared, headline),
+        network=_first_shares(network.predictions, queries),
+        true=true,
+        video=numbers_of(queries.video_id),
     )
-    own = weights_of_places(_shares(first.start_s[row], first.end_s[row], missed_queries.duration_s))
-    return follow_order(own, moved, terms, video[row], rng, permutations=PERMUTATIONS)
+
+
+def _law(model: SentenceNetwork, floor: Floor, train: Annotations) -> PlaceLaw | None:
+    """Return the law of places in a training split, or read it from the cache; None if its sentences are few."""
+
+    def fit() -> dict[str, Array]:
+        law = PlaceLaw.of_training(model, train)
+        return {"none": np.zeros(0)} if law is None else law.packed()
+
+    packed = floor.cache.arrays("place-law", floor.setting.key(floor.name), fit)
+    return None if "none" in packed else PlaceLaw.unpacked(packed)
+
+
+def _answers_by_order(context: Sequence[FloorResult], queries: Queries, compared: Ints, headline: int) -> Floats:
+    """Return the floors' answers as shares of the video to queries (N,) at each place that is compared, (N, P, F, 2).
+
+    They are those in the rotation of the video's sentences that is nearest to the place.
+    """
+    floors = [floor.floor.fitted[0][headline] for floor in context if floor.floor is not None]
+    moved = np.full((len(queries), ROTATIONS), np.inf)
+    answer = np.zeros((len(queries), ROTATIONS, len(floors), 2))
+    for turn in range(ROTATIONS):
+        rows, place = rotated_rows(queries, turn, ROTATIONS)
+        rotated = queries.select(rows)
+        moved[rows, turn] = place
+        for number, grounder in enumerate(floors if len(rows) else ()):
+            answer[rows, turn, number] = _first_shares(grounder.ground(rotated, 1), rotated)
+    nearest = np.abs(moved[:, None, :] - compared[:, :, None]).argmin(axis=2)
+    return np.asarray(answer[np.arange(len(queries))[:, None], nearest])
 
 
 def _network_of(network: FloorResult, headline: int) -> SentenceNetwork | None:
@@ -130,26 +168,7 @@ def _network_of(network: FloorResult, headline: int) -> SentenceNetwork | None:
     return model if isinstance(model, SentenceNetwork) else None
 
 
-def moves_by_order(context: Sequence[FloorResult], queries: Queries, headline: int, rng: np.random.Generator) -> Floats:
-    """Return how the order of the file changes the floors' answers, as weights of places, (Q, W)."""
-    orders = [shuffled_rows(queries, rng) for _ in range(SHUFFLES)]
-    moved = np.zeros((len(queries), 2 * (STEPS + 1)))
-    for floor in context:
-        if floor.floor is not None:
-            grounder = floor.floor.fitted[0][headline]
-            own, *others = (
-                weights_of_places(_first_shares(grounder.ground(queries.select(order), 1), queries))
-                for order in (np.arange(len(queries)), *orders)
-            )
-            moved += (own - np.mean(others, axis=0)) / len(context)
-    return moved
-
-
 def _first_shares(answers: Predictions, queries: Queries) -> Floats:
     """Return the first answer for each query as shares of the video, (Q, 2); every query has one."""
     at = answers.offsets[answers.rows_of(queries.query_id)]
-    return _shares(answers.start_s[at], answers.end_s[at], queries.duration_s)
-
-
-def _shares(start_s: Array, end_s: Array, duration_s: Array) -> Floats:
-    return np.clip(np.stack([seconds_to_norm(times, duration_s) for times in (start_s, end_s)], axis=1), 0, 1)
+    return shares_of_video(answers.start_s[at], answers.end_s[at], queries.duration_s)

@@ -1,18 +1,23 @@
 r"""Whether answers follow the order of a video's sentences, unknown to a method that reads one sentence at a time.
 
-Blind methods that read the order give other answers if a video's sentences are shuffled. A moment is written as a
-vector: the weights of its start and of its end on the places 0, 0.1, ..., 1 of the video, by linear interpolation
-(:func:`weights_of_places`). So two moments agree only if they are close. Let :math:`c_q` be the vector of the answer
-under test to query q, and :math:`d_q` how the order changes that of the blind answers. The model is
+Blind methods that read the order give other answers if a sentence has another place k among the n of its video. If a
+method does not know the order, its answer depends on what it sees and on the sentence; and given where the moment is
+and what the sentence network expects, k follows a law P of its own (:mod:`~truemoment.studies.audit.place_law`), which
+is the same whatever the answer is: a conditional randomisation test (Candes et al. 2018). The statistic is the
+likelihood ratio of the most powerful test against answers :math:`a_q` half of which come from floors that read the
+order:
 
-.. math:: c_q = b \, d_q + h(z_q) + a_{v(q)} + \varepsilon_q
+.. math::
 
-over the queries that the tested answers miss. The share b is about 1 for answers of those blind methods, and 0 for a
-method that does not know the order: its misses depend on what it sees and on the sentence. h is a function of the place
-of the true moment, because a method that looks at the video errs near it, and of the expectation of the sentence
-network. :math:`a_v` is a constant of each video. b is estimated by least squares with a small penalty on h. Its p value
-is the share of permutations of d within videos, less h and a, that have as large a b (Freedman and Lane 1983). The sum
-of the products of what remains of c and d is the generalised covariance measure (Shah and Peters 2020).
+    T = \sum_q \log \frac{u(a_q) + g(a_q \mid k_q)}{u(a_q) + \sum_k P(k \mid n_q, x_q) \, g(a_q \mid k)}
+
+g is a kernel density around the floors' answers to query q at place k, for which the sentences of its video are rotated
+(:func:`rotated_rows`), so that it keeps its neighbours. u does not depend on k: a mixture of the uniform density and
+of kernels around the answer of the sentence network and around the true moment. The kernel is the mean of two products
+of Laplace densities. The p value is the share of draws with as large a T, in which each :math:`k_q` is drawn from P.
+The *share* of the answers which follow the order is the s of the highest likelihood of their places,
+:math:`\prod_q (1 - s + s \, g(a_q \mid k_q) / \sum_k P g)`, with a uniform part in g. The interval has the shares
+whose logarithm is at most 1.92 lower.
 
 :func:`in_other_orders` returns a model's answers to the same queries without the others of their video, and in shuffled
 order. A model that reads one sentence at a time gives the same answers.
@@ -22,10 +27,8 @@ video or more, a method that sees the moments much better than the annotators fo
 
 References
 ----------
-D. Freedman and D. Lane, A nonstochastic interpretation of reported significance levels, Journal of Business and
-Economic Statistics 1 (1983), 292: permutation of what a regression leaves.
-R. D. Shah and J. Peters, The hardness of conditional independence testing and the generalised covariance measure,
-Annals of Statistics 48 (2020), 1514.
+E. Candes, Y. Fan, L. Janson and J. Lv, Panning for gold: model-X knockoffs for high dimensional controlled variable
+selection, Journal of the Royal Statistical Society B 80 (2018), 551: conditional randomisation.
 """
 
 from __future__ import annotations
@@ -35,38 +38,38 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.base.intervals import Floats, Ints, temporal_iou
+from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import Predictions, Queries, numbers_of
 from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.studies.audit.shuffled import SeesVideo
 
-CONTRADICTED, LEAST_SHARE = 0.003, 0.1
-"""Maximum p value and minimum share b that together contradict that the method does not know the order."""
+CONTRADICTED, LEAST_SHARE, LEAST_BOUND = 0.008, 0.2, 0.05
+"""Maximum p value, and minimum share or minimum lower bound of its interval, that contradict the declaration."""
 
-PENALTY = 3.0
-"""Penalty of the terms, in units of their variance: it weighs as much as this number of queries."""
+WIDTHS = (0.02, 0.08)
+"""Mean deviations of the kernels, as shares of the video."""
 
-KNOTS = (0.2, 0.4, 0.6, 0.8)
-"""Places where the cubic pieces of the term of the true centre meet, shares of the video."""
+UNIFORM, OF_NETWORK, OF_TRUE = 0.3, 0.5, 0.2
+"""Parts of u: the uniform density, and the kernels around the sentence network's answer and around the true moment."""
 
-STEPS = 10
-"""Steps of the places on which starts and ends have weights."""
+SHARES = np.linspace(0, 1, 101)
+"""Shares whose likelihood is computed."""
 
 FEWEST = 15
-"""Minimum number of queries of a test: with fewer, terms explain too little, and methods that see almost follow d."""
+"""Minimum number of sentences of a test, in videos with at least two."""
 
 
 class OrderFollowing(NamedTuple):
-    """How closely misses follow the order of sentences.
+    """How closely answers follow the order of sentences.
 
     Parameters
     ----------
     share, ci95
-        b, and its 95 % interval from its spread between videos; NaN without a test.
+        Share of the answers that follow, and its 95 % interval; NaN without a test.
     p
         One-sided p value; 1 without a test.
     n_queries, n_videos
-        Number of missed queries in videos with at least two of them, and of these videos.
+        Number of answered queries in videos with at least two sentences, and of these videos.
     """
 
     share: float
@@ -78,85 +81,121 @@ class OrderFollowing(NamedTuple):
     @property
     def contradicts(self) -> bool:
         """Whether the answers are shown to follow the order."""
-        return self.p <= CONTRADICTED and self.share >= LEAST_SHARE
+        return self.p <= CONTRADICTED and (self.share >= LEAST_SHARE or self.ci95[0] >= LEAST_BOUND)
 
 
 UNTESTED = OrderFollowing(np.nan, (np.nan, np.nan), 1.0, 0, 0)
 """The result if there is nothing to test."""
 
 
-def weights_of_places(moments_norm: Floats) -> Floats:
-    """Return the weights of starts and ends on the places, (N, 22), of moments (N, 2) as shares of the video.
-
-    Examples
-    --------
-    >>> weights_of_places(np.array([[0.0, 0.25]]))[0].reshape(2, -1)[:, :4].tolist()
-    [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]
-    """
-    weights = np.maximum(1 - np.abs(STEPS * moments_norm[:, :, None] - np.arange(STEPS + 1)), 0)
-    return np.asarray(weights.reshape(len(moments_norm), 2 * (STEPS + 1)))
-
-
-def follow_order(
-    answer: Floats, moved: Floats, terms: Floats, video: Ints, rng: np.random.Generator, *, permutations: int
-) -> OrderFollowing:
-    """Return how closely answers follow the changes by the order, both weights of places (N, W), given terms (N, Z).
-
-    `video` (N,) numbers the videos; videos with one query are left out.
-    """
-    several = np.bincount(video)[video] > 1 if len(video) else np.zeros(0, dtype=bool)
-    video = np.unique(video[several], return_inverse=True)[1]
-    n_videos = int(video.max(initial=-1)) + 1
-    nothing = UNTESTED._replace(n_queries=len(video), n_videos=n_videos)
-    if len(video) < FEWEST:
-        return nothing
-    order = np.argsort(video, kind="stable")
-    video = video[order]
-    design = _less_mean(terms[several][order], video)
-    design = design / np.maximum(design.std(axis=0), 1e-6)
-    columns = _less_mean(np.concatenate([answer, moved], axis=1)[several][order], video)
-    penalised = design.T @ design + PENALTY * np.eye(design.shape[1])
-    answer, moved = np.split(columns - design @ np.linalg.solve(penalised, design.T @ columns), 2, axis=1)
-    size = float(np.vdot(moved, moved))
-    if size < 1e-9:
-        return nothing
-    total = float(np.vdot(answer, moved))
-    drawn = (np.vdot(answer, moved[np.argsort(video + rng.random(len(video)))]) for _ in range(permutations))
-    p = (1 + sum(value >= total - 1e-12 for value in drawn)) / (1 + permutations)
-    share = total / size
-    error = float(np.sqrt((np.bincount(video, ((answer - share * moved) * moved).sum(axis=1)) ** 2).sum())) / size
-    return OrderFollowing(share, (share - 1.96 * error, share + 1.96 * error), p, len(video), n_videos)
-
-
-def terms_beside(true_norm: Floats, probability: Floats, cells_norm: Floats, answer_norm: Floats, iou: float) -> Floats:
-    """Return the terms of h, (N, 21): of the true moments and of the expectation of the sentence network.
+class ComparedPlaces(NamedTuple):
+    """What answers to N queries are tested with.
 
     Parameters
     ----------
-    true_norm, answer_norm : (N, 2)
-        True moments, and answers of the sentence network, as shares of the video.
-    probability, cells_norm : (N, K), (K, 2)
-        Of the network; a true moment is missed by the cells whose IoU with it is below `iou`.
+    log_p : (N, P)
+        Logarithms of the probabilities of places, the own one first; -inf where there is none.
+    by_order : (N, P, F, 2)
+        Answers of F floors to the query at each of these places, as shares of the video.
+    network, true : (N, 2)
+        Answers of the sentence network, and true moments, as shares of the video.
+    video : (N,)
+        Numbers of the videos.
     """
-    start, end = cells_norm.T
-    cell = (start + end) / 2
-    expected = probability @ cell
-    spread = np.sqrt(np.maximum(probability @ cell**2 - expected**2, 0))
-    missing = probability * (temporal_iou(start, end, true_norm[:, :1], true_norm[:, 1:]) < iou)
-    if_missed = (missing @ cell) / np.maximum(missing.sum(axis=1), 1e-9)
-    centre, length = true_norm.mean(axis=1), true_norm[:, 1] - true_norm[:, 0]
-    terms = [centre, centre**2, centre**3, *(np.maximum(centre - knot, 0) ** 3 for knot in KNOTS)]
-    terms += [length, length**2, centre * length]
-    for place in (expected, if_missed, answer_norm.mean(axis=1)):
-        terms += [place, place**2, place * centre]
-    return np.stack([*terms, spread, spread * centre, spread * expected], axis=1)
+
+    log_p: Floats
+    by_order: Floats
+    network: Floats
+    true: Floats
+    video: Ints
+
+    def select(self, rows: Ints) -> ComparedPlaces:
+        """Return some queries."""
+        of_queries = (self.log_p[rows], self.by_order[rows], self.network[rows], self.true[rows])
+        return ComparedPlaces(*of_queries, video=self.video[rows])
 
 
-def _less_mean(values: Floats, video: Ints) -> Floats:
-    """Return values (N, D) less the mean of their video."""
-    total = np.zeros((int(video.max(initial=-1)) + 1, values.shape[1]))
-    np.add.at(total, video, values)
-    return np.asarray(values - (total / np.bincount(video)[:, None])[video])
+class OrderEvidence(NamedTuple):
+    """What answers say about the order, video by video, for V videos.
+
+    Parameters
+    ----------
+    n_queries, total : (V,)
+        Number of answered queries, and their part of T.
+    drawn : (V, D)
+        Parts of T if their places are drawn.
+    likelihood : (V, S)
+        Logarithm of the likelihood of each of :data:`SHARES`.
+    """
+
+    n_queries: Ints
+    total: Floats
+    drawn: Floats
+    likelihood: Floats
+
+    @classmethod
+    def of(cls, answer: Floats, places: ComparedPlaces, rng: np.random.Generator, *, draws: int) -> OrderEvidence:
+        """Compare answers (N, 2), as shares of the video, with those of the floors at each place."""
+        video = np.unique(places.video, return_inverse=True)[1]
+        n_videos = int(video.max(initial=-1)) + 1
+        p = np.exp(places.log_p)
+        by_order = np.where(p > 0, _kernel(answer[:, None, None], places.by_order).mean(axis=2), 0)
+        expected = (p * by_order).sum(axis=1)
+        alone = 2 * UNIFORM + OF_NETWORK * _kernel(answer, places.network) + OF_TRUE * _kernel(answer, places.true)
+        ratio = np.log((alone[:, None] + by_order) / (alone + expected)[:, None])
+        drawn = np.zeros((n_videos, draws))
+        for of_query, below, v in zip(ratio, p.cumsum(axis=1), video, strict=True):
+            at = np.searchsorted(below, below[-1] * rng.random(draws), side="right")
+            drawn[v] += of_query[np.minimum(at, len(below) - 1)]
+        odds = (2 * UNIFORM + by_order[:, 0]) / (2 * UNIFORM + expected)
+        mixed = (np.log(1 - share + share * odds) for share in SHARES)
+        return cls(
+            n_queries=np.bincount(video, minlength=n_videos),
+            total=np.bincount(video, ratio[:, 0], minlength=n_videos).astype(np.float64),
+            drawn=drawn,
+            likelihood=np.stack([np.bincount(video, terms, minlength=n_videos) for terms in mixed], axis=1),
+        )
+
+    def select(self, videos: Ints) -> OrderEvidence:
+        """Return the evidence of some videos."""
+        of_videos = (self.total[videos], self.drawn[videos], self.likelihood[videos])
+        return OrderEvidence(self.n_queries[videos], *of_videos)
+
+    def following(self) -> OrderFollowing:
+        """Return how closely the answers follow the order."""
+        n_queries = int(self.n_queries.sum())
+        if n_queries < FEWEST:
+            return UNTESTED._replace(n_queries=n_queries, n_videos=len(self.total))
+        drawn, likelihood = self.drawn.sum(axis=0), self.likelihood.sum(axis=0)
+        p = (1 + int((drawn >= self.total.sum() - 1e-9).sum())) / (1 + len(drawn))
+        likely = SHARES[likelihood >= likelihood.max() - 1.92]
+        return OrderFollowing(
+            share=float(SHARES[likelihood.argmax()]),
+            ci95=(float(likely[0]), float(likely[-1])),
+            p=p,
+            n_queries=n_queries,
+            n_videos=len(self.total),
+        )
+
+
+def _kernel(answer: Floats, centre: Floats) -> Floats:
+    """Return the density at moments (..., 2) of the kernels around others (..., 2)."""
+    off = np.abs(answer - centre).sum(axis=-1)
+    return np.asarray(sum(np.exp(-off / width) / (2 * width) ** 2 for width in WIDTHS) / len(WIDTHS))
+
+
+def rotated_rows(queries: Queries, turn: int, most: int) -> tuple[Ints, Ints]:
+    """Return the rows of queries with those of each video rotated, and the places that they have then, (R,) both.
+
+    Turns from 0 to `most` - 1 distribute each sentence evenly over the places; videos with `turn` or fewer sentences
+    are left out, as earlier turns have all of their rotations.
+    """
+    place, size = Paragraphs.of(queries).place
+    shift = np.where(size > most, turn * size // most, turn)
+    moved = (place + shift) % size
+    rows = np.lexsort((moved, numbers_of(queries.video_id)))
+    rows = rows[size[rows] > turn]
+    return rows, moved[rows]
 
 
 ALONE, SHUFFLED = "alone", "in shuffled order"

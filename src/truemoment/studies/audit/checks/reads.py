@@ -10,10 +10,13 @@ from truemoment.report.words import counted, low_to_high, number, p_value, perce
 from truemoment.studies.audit.checks.base import Check
 from truemoment.studies.audit.declaration import Declaration, differing_shares
 from truemoment.studies.audit.findings import AuditFinding
-from truemoment.studies.audit.order_following import CONTRADICTED, FEWEST, LEAST_SHARE
+from truemoment.studies.audit.order_following import CONTRADICTED, FEWEST, LEAST_BOUND, LEAST_SHARE
 from truemoment.studies.audit.results import Results
 
 NAME = "reads"
+
+UNTESTED_BECAUSE = f"videos with two sentences or more have fewer than {FEWEST} answers, or the training split too few"
+"""Why there is no test of the answers."""
 
 SENTENCE = "declared to read one sentence at a time"
 
@@ -39,11 +42,11 @@ def look(results: Results) -> AuditFinding | None:
         )
     following = declaration.following
     follows = (
-        f"its {following.n_queries:,} misses in {following.n_videos:,} videos follow the order of sentences with a "
-        f"share of {number(following.share)} ({low_to_high(following.ci95, 2)}; floors that read the order: 1), "
+        f"of its {following.n_queries:,} answers in {following.n_videos:,} videos, a share of "
+        f"{number(following.share)} ({low_to_high(following.ci95, 2)}) follows the order of sentences, "
         f"{p_value(following.p)}"
         if following.n_queries >= FEWEST
-        else f"videos with two misses have fewer than {FEWEST} in all, so this cannot be tested"
+        else f"{UNTESTED_BECAUSE}, so this cannot be tested"
     )
     if shares:
         follows += f". {_model_sentence(shares)}"
@@ -69,14 +72,15 @@ def _model_sentence(shares: dict[str, float]) -> str:
 def _lines(shares: dict[str, float], declaration: Declaration | None) -> Iterator[str]:
     if declaration is not None and declaration.context:
         yield (
-            f"contradicted if p is at most {CONTRADICTED:g} and the share at least {LEAST_SHARE:g}; the share is 1 for "
-            f"{' and '.join(floor.title for floor in declaration.context)}, and 0 for a method that does not know the "
-            "order"
+            f"contradicted if p is at most {CONTRADICTED:g} and the share at least {LEAST_SHARE:g}, or its lower bound "
+            f"{LEAST_BOUND:g}; "
+            f"the share is about 1 for {' and '.join(floor.title for floor in declaration.context)}, and 0 for a "
+            "method that does not know the order"
         )
         yield (
-            "the test uses only queries that the method misses, given the true moment and the expectation of the "
-            "sentence network; if annotations err by a tenth of the video, a method that sees much better follows the "
-            "order too"
+            "the test compares the place of each sentence with other places that are as likely, given its true moment "
+            "and the expectation of the sentence network; if annotations err by a tenth of the video, a method that "
+            "sees much better follows the order too"
         )
     if shares:
         yield "alone: the model gets each query without the others of its video"
@@ -86,9 +90,8 @@ def document(results: Results) -> dict[str, Any]:
     """Return the declaration and its tests."""
     declaration, shares = results.declaration, results.cached(_differing_shares)
     following = None if declaration is None or not declaration.context else declaration.following
-    why = f"videos with two misses have fewer than {FEWEST} in all"
     entry = following and {
-        "share": Measured(following.share, why, following.ci95),
+        "share": Measured(following.share, UNTESTED_BECAUSE, following.ci95),
         "p": following.p,
         "n_queries": following.n_queries,
         "n_videos": following.n_videos,
@@ -109,6 +112,6 @@ CHECK = Check(
     looks_at="whether a method declared to read one sentence at a time follows the order of sentences (`--reads`)",
     look=look,
     passes="nothing contradicts the declaration",
-    figure="share of the shift by the order that misses follow",
+    figure="share of the answers that follow the order",
     document=document,
 )
