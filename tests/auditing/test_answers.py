@@ -93,7 +93,7 @@ def test_the_level_follows_the_share_of_unread_answers(tmp_path, unread, level, 
 def test_reasons_and_examples_are_told_of_different_kinds(tmp_path):
     test = annotated("test", 20)
     texts = said(test, unread=7)
-    texts[7], texts[8] = "I cannot watch videos.", "No idea" + " at all" * 200
+    texts[7], texts[8] = "I cannot watch videos.", "Bananas" + " and bananas" * 200
     answers, match = read(tmp_path, test, texts)
     evidence = finding(audited(test, answers, match=match), "unread-share").evidence
     assert "not read, ambiguous: a start without an end: 7 answers" in evidence

@@ -86,7 +86,7 @@ def test_what_people_read(compare):
         ["half", "-", "all", "-50.00"],
     ]
     assert len(rows) == 4  # mIoU equals R@1 in every row: it is left out
-    assert [line.split()[:3] for line in parts.splitlines()[4:6]] == [["ours", "-", "half"], ["ours", "-", "all"]]
+    assert [line.split()[:3] for line in parts.splitlines()[5:7]] == [["ours", "-", "half"], ["ours", "-", "all"]]
     lines = " ".join(closing.split())
     where = "R@1,IoU=0.5, mIoU, so the smallest detectable difference there is unknown"
     assert "note: every file: 100 % of the first moments start and end on multiples of 5 s: a coarse grid" in lines

@@ -10,12 +10,16 @@ from truemoment.collection.review_file import Review
 from truemoment.data.datasets.answer_file import AnswersHead
 from truemoment.data.datasets.resplit_folder import Datasheet
 from truemoment.learning.training.checkpoints import RunRecord
+from truemoment.learning.training.conversion import PublishedOptions
 from truemoment.learning.training.results import ResultRow
 from truemoment.reproduction.run_folders import _RunRequest
 from truemoment.searching.layout import Calibration
 from truemoment.web.annotating.study import StudySettings
 
-OF_FILES = [AnswersHead, Calibration, Datasheet, ResultRow, Review, RunRecord, StudySettings, _RunRequest]
+OF_FILES = [
+    *(AnswersHead, Calibration, Datasheet, PublishedOptions, ResultRow, Review),
+    *(RunRecord, StudySettings, _RunRequest),
+]
 
 
 @pytest.mark.parametrize("struct", OF_FILES)

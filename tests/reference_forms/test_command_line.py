@@ -115,9 +115,3 @@ def test_convert_keeps_splits_in_our_form(put, tmp_path, call):
 def test_convert_refuses_in_one_line(put, tmp_path, call, words, said):
     status, _, err = call("convert", put("a.csv", FILES["csv"][1]), "--references", *words, "-o", tmp_path / "x")
     assert (status, err) == (2, f"truemoment: {said}\n")
-
-
-def test_a_new_split_needs_our_form(put, tmp_path, call):
-    status, _, err = call("resplit", "--annotations", put("a.txt", FILES["charades-sta"][1]), "-o", tmp_path / "out")
-    assert status == 2
-    assert "truemoment convert a.txt --references --to own -o annotations.jsonl" in err

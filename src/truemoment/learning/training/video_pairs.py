@@ -82,7 +82,7 @@ def drawn_moments(moments: FloatTable, most: int, rng: np.random.Generator) -> F
     --------
     >>> moments = np.array([[[0.0, 0.1], [0.2, 0.3], [0.4, 0.5]], [[0.6, 0.7], [np.nan] * 2, [np.nan] * 2]])
     >>> drawn_moments(moments, 2, np.random.default_rng(0))[..., 0]
-    array([[0. , 0.4],
+    array([[0.2, 0.4],
            [0.6, nan]])
     """
     order = np.where(np.isnan(moments[..., 0]), 1.0, rng.random(moments.shape[:2]))

@@ -97,7 +97,7 @@ def point_targets(moments: Tensor, points: PyramidPoints) -> PointTargets:
     --------
     >>> targets = point_targets(torch.tensor([[[4.0, 7.0]]]), pyramid_points(8, torch.zeros(1)))
     >>> targets.positive[0].nonzero().ravel().tolist(), targets.distances[0, 5].tolist()
-    ([5, 10], [1.0, 2.0])
+    ([5, 6, 10, 11], [1.0, 2.0])
     """
     start, end = (column[:, None] for column in moments.unbind(dim=2))  # (B, 1, M)
     at, least, most, stride = (column[:, None] for column in points)  # (P, 1)
