@@ -113,9 +113,9 @@ def bomb():
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", r"is no file of torch\.save"),
-        (b"not a checkpoint", r"is no file of torch\.save"),
-        (pickle.dumps({"model": 1}), r"is no file of torch\.save"),
+        (b"", r"found no file of torch\.save"),
+        (b"not a checkpoint", r"found no file of torch\.save"),
+        (pickle.dumps({"model": 1}), r"found no file of torch\.save"),
         (bomb(), r"unpacks to 1,0\d\d,\d\d\d,\d\d\d bytes"),
     ],
     ids=["empty", "text", "bare pickle", "bomb"],
@@ -131,7 +131,7 @@ def test_files_that_are_none(tmp_path, data, says):
 def test_a_truncated_file(save):
     path = save(content("moment-detr"))
     path.write_bytes(path.read_bytes()[:-1000])
-    with pytest.raises(InputError, match=r"is no file of torch\.save"):
+    with pytest.raises(InputError, match=r"found no file of torch\.save"):
         read_torch(path, argparse.Namespace)
 
 

@@ -19,6 +19,8 @@ from truemoment.base.boundary.text import as_text
 from truemoment.base.boundary.unpacking import FREE_BYTES, refuse_swollen
 from truemoment.base.errors import InputError, MissingPackageError
 
+DAMAGED = "found no file of torch.save, expected a checkpoint of PyTorch"
+"""The message about a file that PyTorch does not read."""
 _NAMED = re.compile(r"GLOBAL ([\w.]+)")
 """What PyTorch's message calls by its name."""
 
@@ -43,7 +45,7 @@ def read_torch(path: AnyPath, *allowed: type) -> object:
     except ModuleNotFoundError:
         raise MissingPackageError("torch", "models", "reading a checkpoint of PyTorch") from None
     data = read_bytes(path, most=DATA_BYTES)
-    with torch.serialization.safe_globals(list(allowed)), refusing_damage(path, "is no file of torch.save"):
+    with torch.serialization.safe_globals(list(allowed)), refusing_damage(path, DAMAGED):
         stream = io.BytesIO(data)
         if zipfile.is_zipfile(stream):
             with zipfile.ZipFile(stream) as archive:
@@ -57,7 +59,7 @@ def read_torch(path: AnyPath, *allowed: type) -> object:
         except pickle.UnpicklingError as error:
             if named := _NAMED.search(str(error)):
                 raise _foreign(named[1], allowed) from None
-            raise InputError("is no file of torch.save", path=path) from None
+            raise InputError(DAMAGED, path=path) from None
     return value
 
 
