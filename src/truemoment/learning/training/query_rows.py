@@ -1,8 +1,8 @@
 """Rows of the words of a query, in place of the vectors of a vocabulary.
 
 - ``text.vectors: queries``: rows of files, see :mod:`truemoment.media.features.words`.
-- ``text.vectors: hidden:NAME``: what the text transformer of a CLIP model makes of each token of a sentence, after its last
-  layer norm and before the projection, so that new sentences can be asked.
+- ``text.vectors: hidden:NAME``: what the text transformer of a CLIP model makes of each token of a sentence, after its
+  last layer norm and before the projection, so that new sentences can be asked.
 """
 
 from __future__ import annotations
