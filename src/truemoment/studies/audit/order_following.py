@@ -24,7 +24,7 @@ in g. The interval has the shares whose logarithm is at most 1.92 lower.
 order. A model that reads one sentence at a time gives the same answers.
 
 ``benchmarks/declaration.py`` measures the error rates of the test. Its limit: if the annotations err by a tenth of the
-video or more, a method that sees the moments much better than the annotators follows the order too.
+video or more, methods that see the moments follow the order too.
 
 References
 ----------
