@@ -39,6 +39,11 @@ def test_a_long_command_says_so_once(capsys, name, options, words):
     assert line.startswith(f"truemoment: this takes {words}")
 
 
+def test_an_audit_of_a_model_also_waits_for_the_model(capsys):
+    (line,) = said(capsys, "audit", dataset="charades-cd", model="run")
+    assert line.endswith("in the cache; and as long as the model answers")
+
+
 def test_a_command_of_a_group_is_not_the_one_of_the_same_name():
     program, group, demo = (click.Context(click.Command(name)) for name in ("truemoment", "annotate", "demo"))
     group.parent, demo.parent = program, group

@@ -12,6 +12,7 @@ import torch
 from truemoment.learning.models import get_family
 from truemoment.learning.models.base import Batch, Inputs
 from truemoment.learning.models.clip_ratings import ComparedClips
+from truemoment.learning.models.published_names import PUBLISHED
 
 RECORDED = json.loads(Path(__file__).with_name("detr_golden.json").read_text(encoding="utf-8"))
 CLIP_S = 2.0
@@ -35,20 +36,6 @@ NAMES = (
     (r"clips_in\.(\d)\.linear", r"input_vid_proj.\1.net.1"),
     (r"words_in\.(\d)\.norm", r"input_txt_proj.\1.LayerNorm"),
     (r"words_in\.(\d)\.linear", r"input_txt_proj.\1.net.1"),
-    (r"decoder\.(\d)\.self_(query|key)_place", r"transformer.decoder.layers.\1.sa_\2pos_proj"),
-    (r"decoder\.(\d)\.self_(query|key)\b", r"transformer.decoder.layers.\1.sa_\2content_proj"),
-    (r"decoder\.(\d)\.self_value", r"transformer.decoder.layers.\1.sa_v_proj"),
-    (r"decoder\.(\d)\.(self|cross)_out", r"transformer.decoder.layers.\1.\2_attn.out_proj"),
-    (r"decoder\.(\d)\.cross_query_code", r"transformer.decoder.layers.\1.ca_qpos_sine_proj"),
-    (r"decoder\.(\d)\.cross_(query|key)_place", r"transformer.decoder.layers.\1.ca_\2pos_proj"),
-    (r"decoder\.(\d)\.cross_(query|key)\b", r"transformer.decoder.layers.\1.ca_\2content_proj"),
-    (r"decoder\.(\d)\.cross_value", r"transformer.decoder.layers.\1.ca_v_proj"),
-    (r"decoder\.(\d)\.self_attention", r"transformer.decoder.layers.\1.self_attn"),
-    (r"decoder\.(\d)\.cross_attention", r"transformer.decoder.layers.\1.multihead_attn"),
-    (r"decoder\.(\d)\.norm_self", r"transformer.decoder.layers.\1.norm1"),
-    (r"decoder\.(\d)\.norm_cross", r"transformer.decoder.layers.\1.norm2"),
-    (r"decoder\.(\d)\.norm_feedforward", r"transformer.decoder.layers.\1.norm3"),
-    (r"decoder\.(\d)", r"transformer.decoder.layers.\1"),
     (r"encoder\.(\d)", r"transformer.encoder.layers.\1"),
     (r"words_into_clips\.(\d)", r"transformer.t2v_encoder.layers.\1"),
     (r"norm_attention", "norm1"),
@@ -57,31 +44,22 @@ NAMES = (
     (r"widen", "linear1"),
     (r"narrow", "linear2"),
     (r"slope", "activation.weight"),
-    (r"decoder_norm", "transformer.decoder.norm"),
-    (r"^span\.", "span_embed.layers."),
-    (r"^moment_or_none", "class_embed"),
-    (r"^(slots|anchors)$", "query_embed.weight"),
     (r"^saliency_clip", "saliency_proj1"),
     (r"^saliency_global", "saliency_proj2"),
-    (r"^saliency\.", "saliency_proj."),
-    (r"^global_row", "global_rep_token"),
-    (r"^global_place", "global_rep_pos"),
-    (r"^code_scale\.", "transformer.decoder.query_scale.layers."),
-    (r"^slot_place\.", "transformer.decoder.ref_point_head.layers."),
-    (r"^refine\.", "transformer.decoder.bbox_embed.layers."),
-    (r"^width_gate\.", "transformer.decoder.ref_anchor_head.layers."),
 )
-"""Names of our tensors, and those of the authors' code."""
+"""Names of the tensors of FlashVTG, ours and those of the authors' code."""
 
 
-def authors_name(name):
+def authors_name(method, name):
     """The authors' name of a tensor of ours."""
+    if method in PUBLISHED:
+        return PUBLISHED[method].published(name)
     if halving := re.fullmatch(r"pyramid\.(\d)\.(\d)\.(convolve|norm)\.(\w+)", name):
         level, number, part, of_part = halving.groups()  # each halving is five modules, of which two have weights
         return f"pyramid.blocks.{int(level) + 1}.{5 * int(number) + {'convolve': 1, 'norm': 3}[part]}.{of_part}"
     for ours, theirs in NAMES:
         name = re.sub(ours, theirs, name)
-    return re.sub(r"(sa|ca)_(q|k)(?:uery|ey)(content|pos)", r"\1_\2\3", name)
+    return name
 
 
 def numbers(name, shape):
@@ -98,7 +76,7 @@ def fill(model):
     """Give every tensor of a model the numbers of its authors' name."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            theirs, shape = authors_name(name), tuple(parameter.shape)
+            theirs, shape = authors_name(model.name, name), tuple(parameter.shape)
             values = numbers(theirs, shape)
             if len(shape) > 1:
                 values = values * (3.0 / np.prod(shape[1:])) ** 0.5

@@ -58,7 +58,7 @@ def test_outputs_losses_and_gradients_are_those_of_the_authors_code(method, size
     near(total, golden["total"], kind)
 
     total.backward()
-    gradients = {authors_name(name): parameter.grad for name, parameter in model.named_parameters()}
+    gradients = {authors_name(method, name): parameter.grad for name, parameter in model.named_parameters()}
     norms = {name: float(gradient.double().norm()) for name, gradient in gradients.items() if gradient is not None}
     expected = {name: norm for name, norm in golden["gradient_norms"].items() if not name.startswith(UNUSED)}
     assert norms.keys() == expected.keys()

@@ -1,16 +1,15 @@
 """Files as the authors of Moment-DETR and QD-DETR publish them, with weights by a rule.
 
 Names and shapes are those of jayleicn/moment_detr at b7e553a and wjun0830/QD-DETR at 56c63b2. The numbers of a name are
-the raw words of PCG64 seeded with its CRC-32, which are the same in every version of NumPy; the authors' programs were
+those of :mod:`tests.models.detr_authors`, which are the same in every version of NumPy; the authors' programs were
 run on these weights once, and the expected outputs in the tests are theirs.
 """
 
 import argparse
 import itertools
-import zlib
 
-import numpy as np
 import torch
+from tests.models.detr_authors import numbers
 
 SMALL = {"d": 16, "heads": 2, "feedforward": 24, "encoders": 1, "decoders": 2, "slots": 4, "clip": 6, "word": 5}
 MIDDLE = {
@@ -21,12 +20,6 @@ FULL = {
     **{"d": 256, "heads": 8, "feedforward": 1024, "encoders": 2, "decoders": 2},
     **{"slots": 10, "clip": 2816, "word": 512},
 }
-
-
-def numbers(name, shape):
-    """Return numbers in [-1, 1) that depend on the name alone."""
-    raw = np.random.PCG64(zlib.crc32(name.encode())).random_raw(int(np.prod(shape)))
-    return ((raw >> np.uint64(11)) * 2.0**-52 - 1.0).reshape(shape)
 
 
 def weight(name, shape):

@@ -44,6 +44,9 @@ BESIDES: Mapping[str, str] = MappingProxyType(
 )
 """When a command takes less or more than that."""
 
+BESIDES_MODEL = "; and as long as the model answers"
+"""The same of ``audit --model``, which also asks the model on changed videos and in other orders."""
+
 _KEY = "truemoment.expected_s"
 
 
@@ -56,7 +59,8 @@ def expect(name: str, options: Mapping[str, Any]) -> None:
     with contextlib.suppress(TrueMomentError, OSError):  # the command itself refuses what is wrong
         seconds = _SECONDS[full_name](full_name, options) if full_name in _SECONDS else 0.0
     if seconds >= LONG_S:
-        context.meta[_KEY] = seconds, BESIDES.get(full_name, "")
+        asks = full_name == "audit" and options.get("model") is not None
+        context.meta[_KEY] = seconds, BESIDES.get(full_name, "") + (BESIDES_MODEL if asks else "")
 
 
 def expected() -> tuple[float, str] | None:

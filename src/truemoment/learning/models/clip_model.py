@@ -12,15 +12,7 @@ import msgspec
 import torch
 from torch import Tensor
 
-from truemoment.learning.models.base import (
-    Batch,
-    Count,
-    GroundingModel,
-    Inputs,
-    Need,
-    VideoRows,
-    Weight,
-)
+from truemoment.learning.models.base import Batch, Count, GroundingModel, Inputs, Need, VideoRows, Weight
 from truemoment.learning.models.clip_ratings import ClipLabels, ComparedClips, clip_labels, draw_pairs
 from truemoment.learning.models.layers.additive_attention import real_words
 from truemoment.learning.models.layers.set_attention import InputMap, clip_places

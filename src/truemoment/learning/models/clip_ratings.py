@@ -52,6 +52,11 @@ class ClipLabels(NamedTuple):
     other: Tensor
     by_people: Tensor
 
+    @property
+    def real(self) -> Tensor:
+        """Which rows there are, (B, T)."""
+        return self.relevant | self.other
+
 
 def clip_labels(ratings: Tensor, moments: Tensor, n_rows: Tensor) -> ClipLabels:
     """Return the labels of rows: ratings where a query has some, else 1 in its first reference.
@@ -160,9 +165,8 @@ def contrast_losses(rating: Tensor, other: Tensor, labels: ClipLabels, has_negat
     has_negative : (B,)
         Queries that have a negative pair.
     """
-    real = labels.relevant | labels.other
-    is_negative = real & has_negative[:, None]
-    scores, counts = torch.cat([rating, other], dim=1), torch.cat([real, is_negative], dim=1)
+    is_negative = labels.real & has_negative[:, None]
+    scores, counts = torch.cat([rating, other], dim=1), torch.cat([labels.real, is_negative], dim=1)
     return rank_loss(scores, functional.pad(labels.label, (0, other.shape[1])), counts), is_negative
 
 

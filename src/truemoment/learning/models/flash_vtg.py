@@ -44,12 +44,17 @@ from truemoment.learning.models.layers.clip_pyramid import (
     pyramid_points,
 )
 from truemoment.learning.models.layers.dense_losses import focal_loss
-from truemoment.learning.models.layers.set_attention import DropPairs, EncoderLayer, FeedForward, Perceptron, by_head
+from truemoment.learning.models.layers.set_attention import (
+    SLOPE,
+    DropPairs,
+    EncoderLayer,
+    FeedForward,
+    Perceptron,
+    by_head,
+    rate,
+)
 from truemoment.learning.models.padded_rows import row_counts
 from truemoment.learning.models.set_matching import mean_of_processes
-
-SLOPE = 0.25
-"""Where the slope of each PReLU starts."""
 
 START_STD = 0.02
 """Standard deviation of the matrices of the attentions at the start."""
@@ -154,8 +159,8 @@ class FlashVtg(ClipModel):
     def __init__(self, settings: FlashVtgSettings, inputs: Inputs) -> None:
         super().__init__(settings, inputs)
         self.settings = settings
-        hidden, rate = settings.hidden, settings.dropout
-        layer = (hidden, settings.heads, settings.feedforward, rate)
+        hidden = settings.hidden
+        layer = (hidden, settings.heads, settings.feedforward, settings.dropout)
         self.kinds = nn.Parameter(START_STD * torch.randn(2, hidden))  # of words, and of clips
         self.dummies, self.dummy_place = (nn.Parameter(torch.randn(settings.dummies, hidden)) for _ in range(2))
         self.dummy_encoder = nn.ModuleList(EncoderLayer(*layer, SLOPE) for _ in range(settings.dummy_layers))
@@ -172,7 +177,7 @@ class FlashVtg(ClipModel):
         self.level_factor = nn.Parameter(torch.ones(len(STRIDES)))
         self.n_candidates = settings.top
         for part in (*self.dummy_encoder, *self.encoder):
-            part.residual = DropPairs(rate)
+            part.residual = DropPairs(settings.dropout)
         for parameter in (*self.words_into_clips.parameters(), *self.encoder.parameters()):
             if parameter.ndim > 1:
                 nn.init.trunc_normal_(parameter, std=START_STD)
@@ -234,9 +239,8 @@ class FlashVtg(ClipModel):
             clips = layer(clips, encoded.place, encoded.clip_padding)
         real = (~encoded.clip_padding).to(clips.dtype)[..., None]
         whole = (clips * real).sum(dim=1) / real.sum(dim=1)
-        products = (self.saliency_clip(clips) @ self.saliency_global(whole)[:, :, None]).squeeze(2)
         attention = torch.stack(on_words).mean(dim=0).sum(dim=2).clamp(0, 1)
-        return clips, products / math.sqrt(clips.shape[2]), attention
+        return clips, rate(self.saliency_clip(clips), self.saliency_global(whole)), attention
 
     def _distances(self, level: Tensor, mask: Tensor) -> Tensor:
         """Return the distances of the points of a level to both ends, (B, P, 2); `mask` (B, P, 1) are those there."""
@@ -248,7 +252,7 @@ class FlashVtg(ClipModel):
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return the terms of the loss; "saliency" and "attention" are margins alone where it is not training."""
         labels, extras = self.labels_of(batch), output.extras
-        pairs, real = self.pairs_of(labels), labels.relevant | labels.other
+        pairs, real = self.pairs_of(labels), labels.real
         terms = self._point_losses(batch, output)
         has_negative = next_is_other_video(batch.require("video"))
         saliency = margin_loss(extras["rating"], pairs)
@@ -287,7 +291,7 @@ class FlashVtg(ClipModel):
     def _contrast(self, extras: dict[str, Tensor], labels: ClipLabels, pairs: ComparedClips) -> Tensor:
         """Return the contrast of the best clip of each query."""
         best = pairs.higher[:, :1]
-        counts = (labels.label <= labels.label.gather(1, best)) & (labels.relevant | labels.other)
+        counts = (labels.label <= labels.label.gather(1, best)) & labels.real
         cosine = nn.functional.cosine_similarity(extras["clips"], extras["sentence"][:, None], dim=2)
         logits = (cosine / CONTRAST_TEMPERATURE).masked_fill(~counts, ABSENT)
         both = (logits.log_softmax(dim=1) + logits.log_softmax(dim=0)).gather(1, best).squeeze(1)

@@ -35,18 +35,17 @@ from truemoment.learning.models.clip_ratings import (
 )
 from truemoment.learning.models.layers.positions import waves
 from truemoment.learning.models.layers.set_attention import (
+    SLOPE,
     EncoderLayer,
     FeedForward,
     Perceptron,
     WordsIntoClips,
     attend,
     by_head,
+    rate,
     start_matrices,
 )
 from truemoment.learning.models.set_model import SetModel, SetSettings
-
-SLOPE = 0.25
-"""Where the slope of each PReLU starts."""
 
 SMALLEST_SHARE = 1e-3
 """Shares below this, or as near to 1, have the logit of this."""
@@ -178,8 +177,7 @@ class QdDetr(SetModel):
         for layer in self.encoder:
             rows = layer(rows, places, padding)
         whole, clips = rows[:, 0], rows[:, 1:]
-        products = self.saliency_clip(clips) @ self.saliency_global(whole)[:, :, None]
-        return clips, products.squeeze(2) / math.sqrt(clips.shape[2])
+        return clips, rate(self.saliency_clip(clips), self.saliency_global(whole))
 
     def _unseen(self, encoded: Encoded) -> Tensor:
         """Return which words clips do not see, (B, 1, 1, L), or (B, heads, T, L) as published."""

@@ -40,6 +40,7 @@ STREAM_OF_WINDOWS, STREAM_OF_MOMENTS = 1, 2
 """Separate the draws of windows and of moments from those of an epoch's order."""
 
 CHECKED_VIDEOS = 64
+"""Videos of a split whose features are looked at, evenly over it, for the clock of its rated clips."""
 
 MOST_MISSING_CLIPS = 2
 """Rows by which features may differ from the rated clips of a video, whose length is rounded differently."""

@@ -30,7 +30,6 @@ KEY = "last_hidden_state"
 PREFIX = "qid"
 """What the files of QVHighlights and Charades-STA put before the id of a query, and those of TACoS do not."""
 
-
 MISSING_SHOWN = 3
 """Queries without rows that a message names."""
 

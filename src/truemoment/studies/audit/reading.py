@@ -125,7 +125,7 @@ def _read_controls(request: AuditRequest, reference: Annotations, match: MatchRe
         None if file is None else _read(request, file, reference, name)[0]
         for name, file in (("shuffled", request.shuffled), ("text_only", request.text_only))
     )
-    return Controls(shuffled, text_only, caution="" if match is None else " ".join(match.notes))
+    return Controls(shuffled, text_only, caution="" if match is None else "; ".join(match.notes))
 
 
 def _predict_with_model(

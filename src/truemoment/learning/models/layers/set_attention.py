@@ -25,6 +25,9 @@ from truemoment.learning.models.layers.quick_dropout import QuickDropout
 SMALLEST_COUNT = 1e-6
 """Added to the number of rows by which places are divided, as in the authors' code."""
 
+SLOPE = 0.25
+"""Where the slope of each PReLU starts."""
+
 
 class _InputLayer(nn.Module):
     """Layer norm, dropout, and a linear map."""
@@ -76,6 +79,11 @@ def clip_places(n_rows: Tensor, length: int, hidden: int, kind: torch.dtype) -> 
     count = torch.arange(1, length + 1, device=n_rows.device).to(kind).expand(len(n_rows), -1)
     last = n_rows[:, None].to(kind)
     return waves(torch.minimum(count, last) / (last + SMALLEST_COUNT) * (2 * math.pi), hidden)
+
+
+def rate(clips: Tensor, whole: Tensor) -> Tensor:
+    """Return the ratings (B, T) of clips (B, T, H): their products with a row (B, H) of the whole video, / sqrt(H)."""
+    return (clips @ whole[:, :, None]).squeeze(2) / math.sqrt(clips.shape[2])
 
 
 def by_head(rows: Tensor, heads: int) -> Tensor:
