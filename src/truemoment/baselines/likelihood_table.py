@@ -9,6 +9,9 @@ axis,
 
 (Lagrange), where F are the exact values, (u, v) the grid point below the place and (s, t) its distance from that, in
 steps. The error is below 1e-7 of the largest value, and no ranking changed on 13,578 lists of ActivityNet-CD.
+
+In units of the kernel, a Gaussian of the plane is the product of one of each axis, so all values on a grid are one
+matrix product over the N points: :math:`F_{u,v} \propto \sum_j e^{-(g_u - x_j)^2 / 2} \, e^{-(g_v - y_j)^2 / 2}`.
 """
 
 from __future__ import annotations
@@ -31,8 +34,11 @@ POINTS = np.arange(-2, 4)
 MARGIN = 7.0
 """Standard deviations of the kernel around the points; of 1.36 million draws none is farther out."""
 
-FEWEST_PLACES = 20_000
+FEWEST_PLACES = 2_000
 """Number of places from which a table is faster than exact values."""
+
+POINTS_AT_ONCE = 4_096
+"""Points of a matrix product, so that their kernels take little memory."""
 
 BLOCK = 1 << 14
 """Places at a time."""
@@ -52,10 +58,17 @@ class LikelihoodTable:
         whiten = np.linalg.inv(np.linalg.cholesky(density.covariance)).T
         white = density.points @ whiten
         low = white.min(axis=0) - MARGIN
-        n_first, n_second = np.ceil((white.max(axis=0) + MARGIN - low) / STEP).astype(np.int64).tolist()
-        axes = (low[0] + STEP * np.arange(n_first), low[1] + STEP * np.arange(n_second))
-        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-        return cls(density.evaluate(grid @ np.linalg.inv(whiten)).reshape(n_first, n_second), whiten, low)
+        shape = np.ceil((white.max(axis=0) + MARGIN - low) / STEP).astype(np.int64).tolist()
+        values = np.zeros(shape)
+        for start in range(0, len(white), POINTS_AT_ONCE):
+            points = white[start : start + POINTS_AT_ONCE]
+            first, second = (
+                np.exp(-0.5 * (low[axis] + STEP * np.arange(shape[axis])[:, None] - points[:, axis]) ** 2)
+                for axis in (0, 1)
+            )
+            values += first @ second.T
+        peak = math.tau * math.sqrt(np.linalg.det(density.covariance))
+        return cls(values / (peak * len(white)), whiten, low)
 
     def evaluate(self, places: Floats) -> Floats:
         """Return the density at places within the table, (M, 2) -> (M,)."""
