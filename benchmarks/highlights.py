@@ -1,0 +1,129 @@
+"""Moment-DETR, QD-DETR and FlashVTG on a world of QVHighlights' form: what they score when they see, and when they cannot.
+
+Each is trained on clean features (perception 1) and on noise (perception 0) of the same videos; the first one also
+answers the videos with their clips shuffled. Beside them: Blind-TAN, every floor of the audit, and a constant rating.
+
+Run: OMP_NUM_THREADS=1 python benchmarks/highlights.py FOLDER [--seeds 0,1,2] [--share 1] [--epochs 20]
+    [--results FILE.csv]
+FOLDER has the runs; the same command resumes them. `--share` is the share of QVHighlights' queries.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import torch
+
+from truemoment.base.boundary.caching import NO_CACHE
+from truemoment.base.records import Annotations, Predictions
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.learning.training.floors import floor_rows, measure_floors
+from truemoment.learning.training.grounding import TrainedGrounder
+from truemoment.learning.training.performing import TrainingResult, perform
+from truemoment.learning.training.recipes import read_recipe
+from truemoment.learning.training.results import ResultRow, keep
+from truemoment.learning.training.run import Run
+from truemoment.media.features.changed import ChangedFeatures
+from truemoment.worlds.highlights import DURATION_S, CLIP_S, QUERIES, HighlightsWorld, make_highlights
+
+METHODS = ("flash-vtg", "qd-detr", "moment-detr")
+MEASURES = ("mAP", "R@1,IoU=0.5", "R@1,IoU=0.7", "HL-mAP,min=VeryGood")
+PERCEPTIONS = (1.0, 0.0)
+SEEING = ("train.batch=16", "select.measure=mAP", "select.patience=0")
+BLIND = (
+    *("settings.hidden=32", "settings.layers=2", "settings.n_clips=16", "train.learning_rate=0.003"),
+    *("select.measure=mAP", "select.patience=0"),
+)
+"""What differs from the small recipes."""
+
+WORLD_SEED = 0
+N_CLIPS = int(DURATION_S / CLIP_S)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", default="0,1,2", help="training seeds; all have the same world")
+    parser.add_argument("--share", type=float, default=1.0, help="share of QVHighlights' queries in each split")
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--results", type=Path, help="file that the figures are added to")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    queries = {name: round(options.share * count) for name, count in QUERIES.items()}
+    worlds = {
+        perception: make_highlights(queries, perception=perception, seed=WORLD_SEED) for perception in PERCEPTIONS
+    }
+    seeds = [int(seed) for seed in options.seeds.split(",")]
+    for rows in figures(worlds, seeds, options.epochs, options.folder):
+        for row in rows:
+            print(f"{row.recipe:24} seed {row.seed}  {row.features:40} {row.measure:20} {row.value}", flush=True)
+        if options.results is not None:
+            keep(options.results, rows)
+
+
+def figures(
+    worlds: Mapping[float, HighlightsWorld], seeds: Sequence[int], epochs: int, folder: Path
+) -> Iterator[Sequence[ResultRow]]:
+    """Yield the figures of floors, and of each run as soon as it is finished."""
+    yield blind_rows(worlds[1.0].splits)
+    for seed in seeds:
+        blind = trained("blind-tan", seed, worlds[1.0], epochs, folder / "blind-tan" / f"seed-{seed}")
+        yield blind.tests
+        for method in METHODS:
+            for perception, world in worlds.items():
+                place = folder / method / f"perception={perception:g}" / f"seed-{seed}"
+                seen = f"highlights world, perception={perception:g}"
+                result = trained(method, seed, world, epochs, place)
+                yield [msgspec.structs.replace(row, features=seen) for row in result.tests]
+                if perception == 1:
+                    yield shuffled_rows(result, world, seed, f"{seen}, clips shuffled")
+
+
+def trained(method: str, seed: int, world: HighlightsWorld, epochs: int, place: Path) -> TrainingResult:
+    """Train a method, or read the run that is there."""
+    sees = method != "blind-tan"
+    recipe = read_recipe(method, [*(SEEING if sees else BLIND), f"train.epochs={epochs}"])
+    seen = {"features": "highlights world", "store": world.features} if sees else {}
+    splits = world.splits
+    run = Run(recipe, seed, splits["train"], splits["val"], {"test": splits["test"]}, **seen)
+    return perform(run, place, measures="; ".join(MEASURES if sees else MEASURES[:-1]))
+
+
+def shuffled_rows(result: TrainingResult, world: HighlightsWorld, seed: int, seen: str) -> list[ResultRow]:
+    """Return the figures of a run on the test videos with their clips in another order."""
+    test = world.splits["test"]
+    store = ChangedFeatures(world.features, "shuffled", seed)
+    answers = TrainedGrounder.load(result.folder, store=store).ground(test.queries)
+    scores = evaluate(test, answers, parse_measures("; ".join(MEASURES)))
+    return [
+        msgspec.structs.replace(row, features=seen, value=f"{scores.value(row.measure):.6f}") for row in result.tests
+    ]
+
+
+def blind_rows(splits: Mapping[str, Annotations]) -> list[ResultRow]:
+    """Return the figures of every floor, and of a rating that is the same for all clips."""
+    floors = measure_floors(
+        splits, MEASURES[:-1], top=10, seed=0, cache=NO_CACHE, on_status=lambda _: None, on_left_out=print
+    )
+    test = splits["test"]
+    n_queries = test.n_queries
+    constant = Predictions(
+        test.queries.query_id,
+        *(np.arange(n_queries + 1), np.zeros(n_queries), np.full(n_queries, DURATION_S), np.zeros(n_queries)),
+        saliency_offsets=N_CLIPS * np.arange(n_queries + 1),
+        saliency=np.zeros(N_CLIPS * n_queries),
+    )
+    rated = evaluate(test, constant, parse_measures(MEASURES[-1]))
+    return [
+        *(row for floor in floors for row in floor.rows),
+        *floor_rows("constant-rating", rated, seed=0, fitted_on=None),
+    ]
+
+
+if __name__ == "__main__":
+    main()
