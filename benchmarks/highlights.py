@@ -1,10 +1,10 @@
-"""Moment-DETR, QD-DETR and FlashVTG on a world of QVHighlights' form: what they score when they see, and when they cannot.
+"""Moment-DETR, QD-DETR and FlashVTG on a world of QVHighlights' form: their scores when they see, and when they cannot.
 
 Each is trained on clean features (perception 1) and on noise (perception 0) of the same videos; the first one also
 answers the videos with their clips shuffled. Beside them: Blind-TAN, every floor of the audit, and a constant rating.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/highlights.py FOLDER [--seeds 0,1,2] [--share 1] [--epochs 20]
-    [--results FILE.csv]
+    [--results FILE.csv] [--figures DIR]
 FOLDER has the runs; the same command resumes them. `--share` is the share of QVHighlights' queries.
 """
 
@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -22,6 +24,7 @@ from truemoment.base.boundary.caching import NO_CACHE
 from truemoment.base.records import Annotations, Predictions
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
+from truemoment.learning.models import get_family
 from truemoment.learning.training.floors import floor_rows, measure_floors
 from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.performing import TrainingResult, perform
@@ -29,7 +32,12 @@ from truemoment.learning.training.recipes import read_recipe
 from truemoment.learning.training.results import ResultRow, keep
 from truemoment.learning.training.run import Run
 from truemoment.media.features.changed import ChangedFeatures
-from truemoment.worlds.highlights import DURATION_S, CLIP_S, QUERIES, HighlightsWorld, make_highlights
+from truemoment.report.drawing import FLOOR, METHOD, METHOD_FAINT, OTHER, drawing_style, new_figure, save_drawings
+from truemoment.report.model import Drawing
+from truemoment.worlds.highlights import CLIP_S, DURATION_S, QUERIES, HighlightsWorld, make_highlights
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 METHODS = ("flash-vtg", "qd-detr", "moment-detr")
 MEASURES = ("mAP", "R@1,IoU=0.5", "R@1,IoU=0.7", "HL-mAP,min=VeryGood")
@@ -40,6 +48,11 @@ BLIND = (
     *("select.measure=mAP", "select.patience=0"),
 )
 """What differs from the small recipes."""
+
+SEEN = {perception: f"highlights world, perception={perception:g}" for perception in PERCEPTIONS}
+SHUFFLED = f"{SEEN[1.0]}, clips shuffled"
+PANELS = {"mAP": "strongest floor", "HL-mAP,min=VeryGood": "constant rating"}
+"""Measures of the figure, and what sees no video there."""
 
 WORLD_SEED = 0
 N_CLIPS = int(DURATION_S / CLIP_S)
@@ -52,6 +65,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="share of QVHighlights' queries in each split")
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--results", type=Path, help="file that the figures are added to")
+    parser.add_argument("--figures", type=Path, help="folder of the figure")
     options = parser.parse_args()
     torch.set_num_threads(1)
     queries = {name: round(options.share * count) for name, count in QUERIES.items()}
@@ -59,11 +73,17 @@ def main() -> None:
         perception: make_highlights(queries, perception=perception, seed=WORLD_SEED) for perception in PERCEPTIONS
     }
     seeds = [int(seed) for seed in options.seeds.split(",")]
+    everything: list[ResultRow] = []
     for rows in figures(worlds, seeds, options.epochs, options.folder):
+        everything += rows
         for row in rows:
             print(f"{row.recipe:24} seed {row.seed}  {row.features:40} {row.measure:20} {row.value}", flush=True)
         if options.results is not None:
             keep(options.results, rows)
+    if options.figures is not None:
+        save_drawings(
+            [Drawing("highlights-world", "Scores by what is seen", "", partial(drawn, everything))], options.figures
+        )
 
 
 def figures(
@@ -77,11 +97,11 @@ def figures(
         for method in METHODS:
             for perception, world in worlds.items():
                 place = folder / method / f"perception={perception:g}" / f"seed-{seed}"
-                seen = f"highlights world, perception={perception:g}"
+                seen = SEEN[perception]
                 result = trained(method, seed, world, epochs, place)
                 yield [msgspec.structs.replace(row, features=seen) for row in result.tests]
                 if perception == 1:
-                    yield shuffled_rows(result, world, seed, f"{seen}, clips shuffled")
+                    yield shuffled_rows(result, world, seed, SHUFFLED)
 
 
 def trained(method: str, seed: int, world: HighlightsWorld, epochs: int, place: Path) -> TrainingResult:
@@ -123,6 +143,39 @@ def blind_rows(splits: Mapping[str, Annotations]) -> list[ResultRow]:
         *(row for floor in floors for row in floor.rows),
         *floor_rows("constant-rating", rated, seed=0, fitted_on=None),
     ]
+
+
+def drawn(rows: Sequence[ResultRow]) -> Figure:
+    """Draw a panel a measure: a bar for each method and what it sees, and lines for what sees no video."""
+    looks = {
+        SEEN[1.0]: (METHOD, "perception 1"),
+        SHUFFLED: (METHOD_FAINT, "clips shuffled"),
+        SEEN[0.0]: (OTHER, "perception 0"),
+    }
+    by_bar: dict[tuple[str, str, str], list[float]] = {}
+    for row in rows:
+        by_bar.setdefault((row.measure, row.recipe, row.features), []).append(100 * float(row.value))
+    with drawing_style():
+        figure = new_figure(2.2 * len(PANELS))
+        panels = figure.subplots(len(PANELS), 1, squeeze=False)[:, 0]
+        for axes, (measure, blind) in zip(panels, PANELS.items(), strict=True):
+            for at, method in enumerate(METHODS):
+                for number, (seen, (colour, label)) in enumerate(looks.items()):
+                    values = by_bar.get((measure, method, seen), [])
+                    if values:
+                        spread = np.std(values, ddof=1) if len(values) > 1 else None
+                        place = at + 0.26 * (number - 1)
+                        axes.barh(place, np.mean(values), 0.24, xerr=spread, capsize=2, color=colour, label=label)
+            floors = [np.mean(values) for (of, _, seen), values in by_bar.items() if of == measure and seen == "none"]
+            axes.axvline(max(floors), color=FLOOR, linestyle=(0, (4, 2)), label=blind)
+            axes.set_yticks(range(len(METHODS)), [get_family(method).title for method in METHODS])
+            axes.invert_yaxis()
+            axes.set_title(f"{measure}, %", loc="left")
+        handles = {
+            label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+        figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=2)
+    return figure
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ import os
 import re
 import shlex
 import shutil
+import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -36,6 +37,8 @@ from truemoment.data.datasets import DATASETS
 from truemoment.data.formats import FORMATS
 from truemoment.data.references import REFERENCES
 from truemoment.evaluation.protocols import PROTOCOLS, Protocol
+from truemoment.learning.models import FAMILIES
+from truemoment.learning.training.results import read_rows
 from truemoment.reproduction import published_figures
 from truemoment.reproduction.blind import FIGURES
 from truemoment.reproduction.blind_figures import FloorFigure, SplitFigures, by_split
@@ -393,6 +396,32 @@ def blind_models(dataset: str, split: str, measure: str) -> str:
 BENCH = ROOT / "docs" / "bench.json"
 """What ``truemoment bench closer-look --json`` wrote."""
 
+HIGHLIGHTS = ROOT / "results" / "highlights-world.csv"
+"""What ``benchmarks/highlights.py --results`` wrote."""
+
+
+def highlights() -> str:
+    """Figures of methods that rate clips, Blind-TAN, floors and a constant rating, by what they see; percent."""
+    rows = read_rows(HIGHLIGHTS)
+    measures = list(dict.fromkeys(row.measure for row in rows))
+    by_line: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in rows:
+        name = FAMILIES[row.recipe][0] if row.recipe in FAMILIES else f"`{row.recipe}`"
+        seen = row.features.removeprefix("highlights world, ")
+        by_line.setdefault((name, seen), {}).setdefault(row.measure, []).append(100 * float(row.value))
+    lines = [
+        [name, seen, *(_mean_of_seeds(figures.get(measure, [])) for measure in measures)]
+        for (name, seen), figures in sorted(by_line.items(), key=lambda line: (line[0][1] == "none", line[0][0]))
+    ]
+    columns = [f"`{measure}`" for measure in measures]
+    return markdown(["test, %", "features", *columns], lines, numbers=columns)
+
+
+def _mean_of_seeds(values: list[float]) -> str:
+    """Return a mean, and the standard deviation of several seeds."""
+    spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.2f}{spread}" if values else "–"
+
 
 def _bench() -> dict[str, Any]:
     return json.loads(BENCH.read_text(encoding="utf-8"))
@@ -457,6 +486,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bench-ood": lambda: bench_split("test-ood"),
     "bench-said": bench_said,
     "bench-time": bench_time,
+    "highlights": highlights,
     "blind-floors": blind_floors,
     "blind-counts": blind_counts,
     "blind-charades": lambda: blind_models("Charades-STA", "test", "R@1,IoU=0.5"),

@@ -77,7 +77,7 @@ def make_highlights(
     n_videos = sum(queries.values())
     streams = np.random.SeedSequence(seed).spawn(len(STREAMS))
     rng = {name: np.random.default_rng(stream) for name, stream in zip(STREAMS, streams, strict=True)}
-    video, action, thing, queried = compose(rng["time lines"].random((n_videos, 1 + MOST_EVENTS, 4)))
+    video, action, thing, _ = compose(rng["time lines"].random((n_videos, 1 + MOST_EVENTS, 4)))
     asked = np.zeros(len(video), dtype=bool)
     asked[np.searchsorted(video, np.arange(n_videos))] = True  # the first event of a video, whose pair occurs once
     start_s, end_s, n_moments = _moments(len(video), rng)
