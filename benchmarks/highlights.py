@@ -1,7 +1,8 @@
 """Moment-DETR, QD-DETR and FlashVTG on a world of QVHighlights' form: their scores when they see, and when they cannot.
 
 Each is trained on clean features (perception 1) and on noise (perception 0) of the same videos; the first one also
-answers the videos with their clips shuffled. Beside them: Blind-TAN, every floor of the audit, and a constant rating.
+answers the videos with their clips shuffled. Beside them: Blind-TAN, every floor of the audit, and ratings that
+are drawn or constant.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/highlights.py FOLDER [--seeds 0,1,2] [--share 1] [--epochs 20]
     [--results FILE.csv] [--figures DIR]
@@ -20,8 +21,9 @@ import msgspec
 import numpy as np
 import torch
 
-from truemoment.base.boundary.caching import NO_CACHE
-from truemoment.base.records import Annotations, Predictions
+from truemoment.base.boundary.caching import Cache
+from truemoment.base.intervals import Floats
+from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.learning.models import get_family
@@ -51,11 +53,13 @@ BLIND = (
 
 SEEN = {perception: f"highlights world, perception={perception:g}" for perception in PERCEPTIONS}
 SHUFFLED = f"{SEEN[1.0]}, clips shuffled"
-PANELS = {"mAP": "strongest floor", "HL-mAP,min=VeryGood": "constant rating"}
+PANELS = {"mAP": "strongest floor", "HL-mAP,min=VeryGood": "random rating"}
 """Measures of the figure, and what sees no video there."""
 
 WORLD_SEED = 0
 N_CLIPS = int(DURATION_S / CLIP_S)
+N_DRAWS = 10
+"""Ratings that are drawn; their figure is the mean."""
 
 
 def main() -> None:
@@ -126,23 +130,28 @@ def shuffled_rows(result: TrainingResult, world: HighlightsWorld, seed: int, see
 
 
 def blind_rows(splits: Mapping[str, Annotations]) -> list[ResultRow]:
-    """Return the figures of every floor, and of a rating that is the same for all clips."""
+    """Return the figures of every floor, of ratings that are drawn, and of a rating that is the same for all clips."""
     floors = measure_floors(
-        splits, MEASURES[:-1], top=10, seed=0, cache=NO_CACHE, on_status=lambda _: None, on_left_out=print
+        splits, MEASURES[:-1], top=10, seed=0, cache=Cache.of_user(), on_status=lambda _: None, on_left_out=print
     )
-    test = splits["test"]
-    n_queries = test.n_queries
-    constant = Predictions(
-        test.queries.query_id,
-        *(np.arange(n_queries + 1), np.zeros(n_queries), np.full(n_queries, DURATION_S), np.zeros(n_queries)),
-        saliency_offsets=N_CLIPS * np.arange(n_queries + 1),
-        saliency=np.zeros(N_CLIPS * n_queries),
+    test, rng = splits["test"], np.random.default_rng(0)
+    n_clips = N_CLIPS * test.n_queries
+    draws = {"random-rating": [rng.random(n_clips) for _ in range(N_DRAWS)], "constant-rating": [np.zeros(n_clips)]}
+    rows = [row for floor in floors for row in floor.rows]
+    for name, ratings in draws.items():
+        scores = [evaluate(test, rated(test.queries, rating), parse_measures(MEASURES[-1])) for rating in ratings]
+        mean = np.mean([of.value(MEASURES[-1]) for of in scores])
+        [row] = floor_rows(name, scores[0], seed=0, fitted_on=None)
+        rows.append(msgspec.structs.replace(row, value=f"{mean:.6f}"))
+    return rows
+
+
+def rated(queries: Queries, rating: Floats) -> Predictions:
+    """Return answers of the whole video, with ratings of all clips."""
+    offsets, none = np.arange(len(queries) + 1), np.zeros(len(queries))
+    return Predictions(
+        queries.query_id, offsets, none, none + DURATION_S, none, saliency_offsets=N_CLIPS * offsets, saliency=rating
     )
-    rated = evaluate(test, constant, parse_measures(MEASURES[-1]))
-    return [
-        *(row for floor in floors for row in floor.rows),
-        *floor_rows("constant-rating", rated, seed=0, fitted_on=None),
-    ]
 
 
 def drawn(rows: Sequence[ResultRow]) -> Figure:
