@@ -393,8 +393,8 @@ def blind_models(dataset: str, split: str, measure: str) -> str:
 
 # ------------------------------------------------------------------------------------- methods of a table
 
-BENCH = ROOT / "docs" / "bench.json"
-"""What ``truemoment bench closer-look --json`` wrote."""
+BENCH, LATER = (ROOT / "docs" / name for name in ("bench.json", "bench-later.json"))
+"""What ``truemoment bench closer-look --json`` wrote, of the first twelve methods and of the three later ones."""
 
 HIGHLIGHTS = ROOT / "results" / "highlights-world.csv"
 """What ``benchmarks/highlights.py --results`` wrote."""
@@ -423,13 +423,9 @@ def _mean_of_seeds(values: list[float]) -> str:
     return f"{statistics.mean(values):.2f}{spread}" if values else "–"
 
 
-def _bench() -> dict[str, Any]:
-    return json.loads(BENCH.read_text(encoding="utf-8"))
-
-
-def bench_split(split: str) -> str:
+def bench_split(split: str, document: Path = BENCH) -> str:
     """Figures of methods, floors and ceilings on a split, in percent."""
-    kept = _bench()
+    kept = json.loads(document.read_text(encoding="utf-8"))
     measures = [measure for measure in kept["measures"] if measure.startswith(("R@", "dR@"))]
     rows = []
     for of in kept["methods"]:
@@ -444,21 +440,22 @@ def bench_split(split: str) -> str:
         )
         name = of["title"] if of["kind"] == "method" else f"{of['title']} ({of['kind']})"
         seen = "simulated" if of["simulated"] else of["features"]
-        scores = (f"{100 * figures[measure]['mean']:.2f}" for measure in measures)
+        by_seed = ([100 * value for value in figures[measure]["by_seed"] if value is not None] for measure in measures)
+        scores = map(_mean_of_seeds, by_seed)
         rows.append([name, seen, *scores, published or "–", beside or "–"])
     columns = [f"`{measure}`" for measure in measures]
     headings = [f"{split}, %", "features", *columns, f"published `{kept['headline']}`", "less sentence network"]
     return markdown(headings, rows, numbers=headings[2:])
 
 
-def bench_said() -> str:
+def bench_said(document: Path = BENCH) -> str:
     """What the report says in words."""
-    return "".join(f"- {sentence}\n" for sentence in _bench()["said"])
+    return "".join(f"- {sentence}\n" for sentence in json.loads(document.read_text(encoding="utf-8"))["said"])
 
 
-def bench_time() -> str:
+def bench_time(document: Path = BENCH) -> str:
     """Minutes of training of each method, and what is left."""
-    kept = _bench()
+    kept = json.loads(document.read_text(encoding="utf-8"))
     methods = [of for of in kept["methods"] if of["kind"] == "method"]
     rows = [[of["title"], f"{sum(of['seconds'].values()) / 60:.1f}"] for of in methods if of["seconds"]]
     total = sum(sum(of["seconds"].values()) for of in methods)
@@ -486,6 +483,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bench-ood": lambda: bench_split("test-ood"),
     "bench-said": bench_said,
     "bench-time": bench_time,
+    "later-iid": lambda: bench_split("test-iid", LATER),
+    "later-ood": lambda: bench_split("test-ood", LATER),
+    "later-said": lambda: bench_said(LATER),
+    "later-time": lambda: bench_time(LATER),
     "highlights": highlights,
     "blind-floors": blind_floors,
     "blind-counts": blind_counts,
