@@ -114,13 +114,13 @@ def _moments(n_events: int, rng: Mapping[str, np.random.Generator]) -> tuple[Flo
     most = len(N_WITH_MOMENTS)
     shares = np.cumsum(N_WITH_MOMENTS) / sum(N_WITH_MOMENTS)
     count = 1 + np.searchsorted(shares, rng["counts"].random(n_events), side="right")
-    there = np.arange(most) < count[:, None]
-    length_s = SHORTEST_S * (LONGEST_S / SHORTEST_S) ** rng["lengths"].random((n_events, most)) * there
+    is_used = np.arange(most) < count[:, None]
+    length_s = SHORTEST_S * (LONGEST_S / SHORTEST_S) ** rng["lengths"].random((n_events, most)) * is_used
     length_s *= np.minimum(1, MOST_SHARE * DURATION_S / length_s.sum(axis=1, keepdims=True))
     free_s = DURATION_S - length_s.sum(axis=1, keepdims=True)
-    before = np.sort(np.where(there, rng["gaps"].random((n_events, most)), 1), axis=1)  # share of the free seconds
+    before = np.sort(np.where(is_used, rng["gaps"].random((n_events, most)), 1), axis=1)  # share of the free seconds
     end_s = before * free_s + np.cumsum(length_s, axis=1)
-    return np.round((end_s - length_s)[there], 2), np.round(end_s[there], 2), count
+    return np.round((end_s - length_s)[is_used], 2), np.round(end_s[is_used], 2), count
 
 
 def _annotations(events: Events, video_ids: list[str], sentences: list[str], in_split: Bools, name: str) -> Annotations:
