@@ -448,9 +448,9 @@ def bench_split(split: str, document: Path = BENCH) -> str:
     return markdown(headings, rows, numbers=headings[2:])
 
 
-def bench_said(document: Path = BENCH) -> str:
+def bench_said() -> str:
     """What the report says in words."""
-    return "".join(f"- {sentence}\n" for sentence in json.loads(document.read_text(encoding="utf-8"))["said"])
+    return "".join(f"- {sentence}\n" for sentence in json.loads(BENCH.read_text(encoding="utf-8"))["said"])
 
 
 def bench_time(document: Path = BENCH) -> str:
@@ -485,7 +485,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bench-time": bench_time,
     "later-iid": lambda: bench_split("test-iid", LATER),
     "later-ood": lambda: bench_split("test-ood", LATER),
-    "later-said": lambda: bench_said(LATER),
     "later-time": lambda: bench_time(LATER),
     "highlights": highlights,
     "blind-floors": blind_floors,
