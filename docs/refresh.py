@@ -22,6 +22,7 @@ import os
 import re
 import shlex
 import shutil
+import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -36,6 +37,8 @@ from truemoment.data.datasets import DATASETS
 from truemoment.data.formats import FORMATS
 from truemoment.data.references import REFERENCES
 from truemoment.evaluation.protocols import PROTOCOLS, Protocol
+from truemoment.learning.models import FAMILIES
+from truemoment.learning.training.results import read_rows
 from truemoment.reproduction import published_figures
 from truemoment.reproduction.blind import FIGURES
 from truemoment.reproduction.blind_figures import FloorFigure, SplitFigures, by_split
@@ -390,17 +393,39 @@ def blind_models(dataset: str, split: str, measure: str) -> str:
 
 # ------------------------------------------------------------------------------------- methods of a table
 
-BENCH = ROOT / "docs" / "bench.json"
-"""What ``truemoment bench closer-look --json`` wrote."""
+BENCH, LATER = (ROOT / "docs" / name for name in ("bench.json", "bench-later.json"))
+"""What ``truemoment bench closer-look --json`` wrote, of the first twelve methods and of the three later ones."""
+
+HIGHLIGHTS = ROOT / "results" / "highlights-world.csv"
+"""What ``benchmarks/highlights.py --results`` wrote."""
 
 
-def _bench() -> dict[str, Any]:
-    return json.loads(BENCH.read_text(encoding="utf-8"))
+def highlights() -> str:
+    """Figures of methods that rate clips, Blind-TAN, floors and a constant rating, by what they see; percent."""
+    rows = read_rows(HIGHLIGHTS)
+    measures = list(dict.fromkeys(row.measure for row in rows))
+    by_line: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in rows:
+        name = FAMILIES[row.recipe][0] if row.recipe in FAMILIES else f"`{row.recipe}`"
+        seen = row.features.removeprefix("highlights world, ")
+        by_line.setdefault((name, seen), {}).setdefault(row.measure, []).append(100 * float(row.value))
+    lines = [
+        [name, seen, *(_mean_of_seeds(figures.get(measure, [])) for measure in measures)]
+        for (name, seen), figures in sorted(by_line.items(), key=lambda line: (line[0][1] == "none", line[0][0]))
+    ]
+    columns = [f"`{measure}`" for measure in measures]
+    return markdown(["test, %", "features", *columns], lines, numbers=columns)
 
 
-def bench_split(split: str) -> str:
+def _mean_of_seeds(values: list[float]) -> str:
+    """Return a mean, and the standard deviation of several seeds."""
+    spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.2f}{spread}" if values else "–"
+
+
+def bench_split(split: str, document: Path = BENCH) -> str:
     """Figures of methods, floors and ceilings on a split, in percent."""
-    kept = _bench()
+    kept = json.loads(document.read_text(encoding="utf-8"))
     measures = [measure for measure in kept["measures"] if measure.startswith(("R@", "dR@"))]
     rows = []
     for of in kept["methods"]:
@@ -415,7 +440,8 @@ def bench_split(split: str) -> str:
         )
         name = of["title"] if of["kind"] == "method" else f"{of['title']} ({of['kind']})"
         seen = "simulated" if of["simulated"] else of["features"]
-        scores = (f"{100 * figures[measure]['mean']:.2f}" for measure in measures)
+        by_seed = ([100 * value for value in figures[measure]["by_seed"] if value is not None] for measure in measures)
+        scores = map(_mean_of_seeds, by_seed)
         rows.append([name, seen, *scores, published or "–", beside or "–"])
     columns = [f"`{measure}`" for measure in measures]
     headings = [f"{split}, %", "features", *columns, f"published `{kept['headline']}`", "less sentence network"]
@@ -424,12 +450,12 @@ def bench_split(split: str) -> str:
 
 def bench_said() -> str:
     """What the report says in words."""
-    return "".join(f"- {sentence}\n" for sentence in _bench()["said"])
+    return "".join(f"- {sentence}\n" for sentence in json.loads(BENCH.read_text(encoding="utf-8"))["said"])
 
 
-def bench_time() -> str:
+def bench_time(document: Path = BENCH) -> str:
     """Minutes of training of each method, and what is left."""
-    kept = _bench()
+    kept = json.loads(document.read_text(encoding="utf-8"))
     methods = [of for of in kept["methods"] if of["kind"] == "method"]
     rows = [[of["title"], f"{sum(of['seconds'].values()) / 60:.1f}"] for of in methods if of["seconds"]]
     total = sum(sum(of["seconds"].values()) for of in methods)
@@ -457,6 +483,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bench-ood": lambda: bench_split("test-ood"),
     "bench-said": bench_said,
     "bench-time": bench_time,
+    "later-iid": lambda: bench_split("test-iid", LATER),
+    "later-ood": lambda: bench_split("test-ood", LATER),
+    "later-time": lambda: bench_time(LATER),
+    "highlights": highlights,
     "blind-floors": blind_floors,
     "blind-counts": blind_counts,
     "blind-charades": lambda: blind_models("Charades-STA", "test", "R@1,IoU=0.5"),

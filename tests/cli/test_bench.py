@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import sys
@@ -17,6 +18,10 @@ from truemoment.cli import run
 from truemoment.data.datasets import load_annotations
 from truemoment.data.formats import read_predictions
 from truemoment.evaluation.evaluate import evaluate
+from truemoment.learning.models.decoding import as_predictions
+from truemoment.learning.training.answering import pairs_to_answer, score
+from truemoment.learning.training.network import build_network
+from truemoment.learning.training.progress import unseen
 from truemoment.learning.training.results import read_rows
 from truemoment.learning.training.sweep import read_methods
 from truemoment.reproduction.bench.grid import BenchGrid
@@ -293,6 +298,28 @@ def test_recipes_get_what_they_need_on_a_dataset():
     settings = {of.name: of.recipe.settings for of in methods}
     assert settings["ctrl"]["lengths"] == [128, 256, 512, 1024, 2048]
     assert settings["tsp-prl"]["unit_s"] == 2
+
+
+@pytest.mark.parametrize("recipe", ["moment-detr", "qd-detr", "flash-vtg"])
+def test_methods_that_answer_with_sets_of_moments_are_read_and_measured_as_the_others(charades, tmp_path, recipe):
+    """Without training: a loss of each kind on the first batch, and ranked moments for every query of test-ood."""
+    assert recipe in get_bench("closer-look").recipes
+    grid = BenchGrid(read_methods([recipe], ["train.batch=4"]), (0,), tmp_path, "charades-cd", charades, "perception:1")
+    run = grid(grid.trials()[0]).learnable()
+    run = dataclasses.replace(run, vocabulary=run.family.task.vocabulary(run, run.recipe.text))
+    network = build_network(run.recipe, run.vocabulary, run.n_dimensions)
+    learned = run.family.task.prepare(run, network, unseen).epoch(1)[0]
+    batch = network.batch_of(learned.__getitems__(range(4)))
+    losses = network.model.losses(batch, network.model(batch))
+    assert all(loss.isfinite() for loss in losses.values())
+    queries = run.tests["test-ood"].queries
+    pairs = pairs_to_answer(queries, run.store, run.vocabulary, run.recipe, network.model)
+    scored = score(network, pairs, 4)
+    answers = as_predictions(queries.query_id, scored, queries.duration_s, nms=run.recipe.decode.nms, top=10, name="")
+    assert answers.lengths.min() >= 1
+    assert np.all((answers.start_s >= 0) & (answers.end_s <= 30.0))
+    values = [evaluate(run.tests["test-ood"], answers, [measure]).value(measure) for measure in ("mIoU", HEADLINE)]
+    assert np.isfinite(values).all()
 
 
 def test_folders_differ_by_features(tmp_path):

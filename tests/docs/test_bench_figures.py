@@ -1,4 +1,4 @@
-"""docs/bench.json, from which docs/bench.md is made, has the figures that `truemoment bench --results` wrote."""
+"""docs/bench.json and bench-later.json, from which docs/bench.md is made, have the figures of `bench --results`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,27 @@ def test_every_figure_is_kept():
     assert {(of["name"], split, measure) for of, split, measure, _ in FIGURES} == set(ROWS)
     for of, split, measure, mean in FIGURES:
         assert mean == pytest.approx(float(ROWS[of["name"], split, measure]["value"]), abs=1e-6), of["name"]
+
+
+def test_every_figure_of_the_later_methods_is_kept():
+    """Means over seeds; the rules on intervals have a row a seed, too."""
+    kept = json.loads((ROOT / "docs" / "bench-later.json").read_text(encoding="utf-8"))
+    values: dict[tuple[str, str, str], list[float]] = {}
+    with (ROOT / "results" / "bench-later.csv").open(encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            values.setdefault((row["recipe"], row["split"], row["measure"]), []).append(float(row["value"]))
+    figures = {
+        (of["name"], figure["split"], figure["measure"]): figure["mean"]
+        for of in kept["methods"]
+        for figure in of["figures"]
+        if figure["mean"] is not None
+    }
+    assert figures == pytest.approx({place: statistics.mean(of) for place, of in values.items()}, abs=1e-6)
+    trained = {of["name"] for of in kept["methods"] if of["kind"] == "method"}
+    assert trained == {"moment-detr", "qd-detr", "flash-vtg"}
+    runs = {(of["recipe"], of["seed"]) for of in kept["left"]}
+    runs |= {(of["name"], int(seed)) for of in kept["methods"] for seed in of["seconds"]}
+    assert runs == {(name, seed) for name in trained for seed in kept["seeds"]}
 
 
 def test_runs_are_of_one_kind():
