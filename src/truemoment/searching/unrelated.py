@@ -23,13 +23,14 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from truemoment.base.boundary.arrays import pack_json, read_npz, refusing_damage, unpack_json, write_npz
+from truemoment.base.boundary.files import read_text
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Floats
 from truemoment.media.features.base import Frames
@@ -52,6 +53,8 @@ COMMON = 0.95
 LEAST_PIECES = 30
 """Pieces of 4 s from which their median is that of what a sentence has in common with every picture."""
 
+PLAIN_SENTENCES = "plain_sentences.txt"
+
 PIECES_AT_ONCE, DECIMALS = 4_096, 4
 
 REMOVE = "delete the file: a search and truemoment index make it again"
@@ -60,8 +63,7 @@ REMOVE = "delete the file: a search and truemoment index make it again"
 @functools.cache
 def plain_sentences() -> tuple[str, ...]:
     """Return the unrelated sentences that come with the package."""
-    text = resources.files("truemoment.searching").joinpath("plain_sentences.txt").read_text(encoding="utf-8")
-    return tuple(text.splitlines())
+    return tuple(read_text(Path(__file__).with_name(PLAIN_SENTENCES)).splitlines())
 
 
 def unrelated_sentences(encoder: Encoder) -> tuple[str, ...]:
