@@ -32,7 +32,7 @@ from torch.nn import functional
 
 from truemoment.base.boundary.files import atomic_write
 from truemoment.base.intervals import Bools, Ints
-from truemoment.media.video.encoders import KNOWN_WORDS, Encoder, Preparation
+from truemoment.media.video.encoders import KNOWN_WORDS, PLAIN_SENTENCES, Encoder, Preparation
 from truemoment.media.video.frames import Pixels
 from truemoment.worlds.descriptions import (
     ANY,
@@ -48,6 +48,7 @@ from truemoment.worlds.descriptions import (
     SIZE_WORDS,
     STILL,
     Description,
+    Noun,
     Scene,
     SceneCodes,
     codes_of,
@@ -538,8 +539,19 @@ def write_encoder(folder: Path, model: CLIPModel, tokenizer: CLIPTokenizer) -> N
     tokenizer.save_pretrained(folder)
     with atomic_write(folder / KNOWN_WORDS) as stream:
         stream.write("".join(f"{word}\n" for word in known_words()).encode())
+    with atomic_write(folder / PLAIN_SENTENCES) as stream:
+        stream.write("".join(f"{sentence}\n" for sentence in plain_sentences()).encode())
     with atomic_write(folder / "preprocessor_config.json") as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(_preprocessor_config()), indent=2) + b"\n")
+
+
+def plain_sentences(count: int = 250, seed: int = 0) -> list[str]:
+    """Return different sentences about drawn scenes, that searches compare a sentence with."""
+    rng, sentences = np.random.default_rng(seed), dict[str, None]()
+    while len(sentences) < count:
+        scene = draw_scene(rng, [Noun(None, None)] * int(rng.integers(1, 3)))
+        sentences[in_words(rng, describe(rng, scene, fully=True), verbs=STILL, plain=True)] = None
+    return list(sentences)
 
 
 def _preprocessor_config() -> dict[str, object]:

@@ -17,8 +17,17 @@ from truemoment.web.pages.errors import PageError
 
 from .conftest import lines_of
 
-RED = {"id": "m1", "v": 0, "start_s": 20.0, "end_s": 28.0, "sentence": "red", "score": 0.5, "z": 4.0}
-ALSO = {"id": "m2", "v": 2, "start_s": 34.0, "end_s": 42.0, "sentence": "red", "score": 0.4, "z": 3.0, "note": "later"}
+RED = {"id": "m1", "v": 0, "start_s": 20.0, "end_s": 28.0, "sentence": "red", "score": 0.5, "match": 0.9}
+ALSO = {
+    "id": "m2",
+    "v": 2,
+    "start_s": 34.0,
+    "end_s": 42.0,
+    "sentence": "red",
+    "score": 0.4,
+    "match": 0.8,
+    "note": "later",
+}
 
 
 def put(client, revision, moments, name="doors"):

@@ -97,10 +97,10 @@ def test_the_page_answers_as_the_command_line_for_every_event(demo, call):
         for sentence in [*sentences, "zzz", "a tall red circle"]:
             shown = client.get("/api/search", params={"q": sentence, "top": 5}).json()
             written = json.loads(call("search", sentence, index, "--json", "-")[1])
-            columns = ("start_s", "end_s", "score", "z")
+            columns = ("start_s", "end_s", "score", "match")
             one, other = ([[of[name] for name in columns] for of in found["moments"]] for found in (shown, written))
             assert one == other
-            for name in ("unknown_words", "no_word_known"):
+            for name in ("unknown_words", "no_word_known", "nothing_stands_out"):
                 assert shown[name] == written[name]
 
 
@@ -108,7 +108,7 @@ def test_words_that_are_not_known_are_named_with_every_answer(demo, call):
     import truemoment
 
     index = demo[2] / "film.mp4.index"
-    told = 'no word of "zzz" is known to the model scenes'
+    told = 'nothing stands out: no word of "zzz" is known to the model scenes'
     status, out, err = call("search", "zzz", index, "--top", "1", "--csv", "-")
     assert (status, len(out.splitlines()), err) == (0, 2, f"note: {told}\n")
     status, out, err = call("search", "zzz", index, "--top", "1")

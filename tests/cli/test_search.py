@@ -52,14 +52,14 @@ def test_the_table(call, index):
     status, out, err = call("search", "green", index, "--top", "3")
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].split() == ["rank", "video", "from", "to", "score", "z"]
+    assert lines[0].split() == ["rank", "video", "from", "to", "score", "match"]
     assert len(lines) == 5
     assert len({len(line) for line in lines}) == 1  # columns stand below each other
-    rank, video, start, end, score, z = lines[2].split()
+    rank, video, start, end, score, match, unit = lines[2].split()
     assert (rank, video) in {("1", "b"), ("1", "c")}
     assert "0:00:00.0" <= start < end <= "0:01:00.0"
     assert 0.4 < float(score) < 0.9
-    assert float(z) > 0
+    assert (0 <= float(match) <= 100, unit) == (True, "%")
 
 
 def test_moments_go_to_other_programs(call, index):
@@ -71,7 +71,7 @@ def test_moments_go_to_other_programs(call, index):
     for rank, clip in enumerate(timeline.tracks[0], start=1):
         own = clip.metadata["truemoment"]
         assert (own["video_id"], own["sentence"]) == (found[rank]["video_id"], "green")
-        assert (own["score"], own["z"]) == (found[rank]["score"], found[rank]["z"])
+        assert (own["score"], own["match"]) == (found[rank]["score"], found[rank]["match"])
         assert clip.source_range.start_time.to_seconds() == pytest.approx(own["start_s"])
         assert own["start_s"] <= found[rank]["start_s"] + 1e-6  # the frame that is shown then
     status, _, err = call("search", "green", index, "-o", "found.srt", "--quiet")
@@ -125,7 +125,7 @@ def test_clips_pictures_csv_json_and_page(call, index, films):
     rows = list(csv.DictReader(Path("found.csv").read_text(encoding="utf-8").splitlines()))
     for row, of in zip(rows, moments, strict=True):
         assert (float(row["start_s"]), float(row["end_s"]), row["query"]) == (of["start_s"], of["end_s"], "red")
-        assert (float(row["score"]), float(row["z"])) == (of["score"], of["z"])
+        assert (float(row["score"]), float(row["match"])) == (of["score"], of["match"])
         assert row["path"] == of["path"] == str(films / f"{of['video_id']}.mp4")
         assert Path(of["thumbnail"]).read_bytes()[:2] == b"\xff\xd8"
         assert _seconds_of(Path(of["clip"])) == pytest.approx(of["end_s"] - of["start_s"], abs=0.21)

@@ -1,4 +1,4 @@
-"""The discount for short moments, the background of an index, and z."""
+"""The discount for short moments, and the median scores of an index."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 from truemoment.searching import index as index_module
 from truemoment.searching.discount import HALF_S, discount
 from truemoment.searching.index import Index
-from truemoment.searching.outstanding import NO_BACKGROUND, backgrounds
+from truemoment.searching.median_scores import median_scores
 from truemoment.searching.retrieval import moment_scores, search_index
 from truemoment.searching.writing import IndexWriter, VideoFile
 
@@ -48,32 +48,29 @@ def drawn(draw):
 def test_scores_of_an_index_are_the_cosine_or_less(drawn):
     """The rule that ends a search compares with pieces by their cosine."""
     vectors = sentences_near(drawn, 6)
-    around = backgrounds(drawn, vectors)
+    medians = median_scores(drawn, vectors)
     for name in drawn:
-        plain = moment_scores(drawn, name, vectors, around, half_s=0.0)
-        assert (moment_scores(drawn, name, vectors, around) <= plain).all()
-        assert np.array_equal(moment_scores(drawn, name, vectors, [NO_BACKGROUND] * 6, half_s=0.0), plain)
+        plain = moment_scores(drawn, name, vectors, medians, half_s=0.0)
+        assert (moment_scores(drawn, name, vectors, medians) <= plain).all()
+        assert np.array_equal(moment_scores(drawn, name, vectors, [0.0] * 6, half_s=0.0), plain)
 
 
 def test_a_moment_of_its_own_has_the_score_of_a_candidate(drawn):
     vectors = sentences_near(drawn, 2)
-    around = backgrounds(drawn, vectors)
+    medians = median_scores(drawn, vectors)
     first, end = drawn.spans("v003")
     some = np.array([0, 7, len(first) - 1])
-    expected = moment_scores(drawn, "v003", vectors, around)[:, some]
-    found = moment_scores(drawn, "v003", vectors, around, spans=(first[some], end[some]))
+    expected = moment_scores(drawn, "v003", vectors, medians)[:, some]
+    found = moment_scores(drawn, "v003", vectors, medians, spans=(first[some], end[some]))
     assert found == pytest.approx(expected, abs=2e-6)  # rounding of norms that an index stores
 
 
-def test_the_background_is_that_of_the_index_also_for_one_video(drawn):
-    vector = sentences_near(drawn, 1)
-    one = search_index(drawn, vector, 3, videos=["v004"])[0]
+def test_the_median_is_that_of_all_pieces(drawn):
+    vectors = sentences_near(drawn, 3)
     pieces = np.concatenate([drawn.pieces(name).astype(np.float64) for name in drawn])
-    scores = pieces @ vector[0] / np.linalg.norm(vector[0])
-    median = np.median(scores)
-    spread = 1.4826 * np.median(np.abs(scores - median))  # Hampel 1974
-    for of in one:
-        assert of.z == pytest.approx((of.score - median) / spread, abs=2e-3)
+    expected = np.median(pieces @ (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).T, axis=0)
+    assert median_scores(drawn, vectors) == pytest.approx(expected.tolist(), abs=1e-6)
+    assert median_scores(drawn, np.zeros(N_DIMENSIONS)) == [0.0]
 
 
 def test_a_large_index_is_sampled(drawn, monkeypatch):
@@ -87,14 +84,13 @@ def test_a_large_index_is_sampled(drawn, monkeypatch):
 
 
 @pytest.mark.parametrize("vector", [np.eye(N_DIMENSIONS)[0], np.zeros(N_DIMENSIONS)])
-def test_z_is_0_where_all_scores_are_equal(tmp_path, settings, vector):
+def test_of_equal_scores_the_longest_moment_is_first(tmp_path, settings, vector):
     with IndexWriter(tmp_path / "still", settings(n_dimensions=N_DIMENSIONS)) as writer:
         film = VideoFile("still", tmp_path / "still.mp4", "0")
         writer.keep_part(film, 60, 0, np.ones((60, N_DIMENSIONS)))
         writer.finish(film, 60, 60, 30.0)
     index = Index(tmp_path / "still")
     found = search_index(index, vector[None].astype(np.float32), 3)[0]
-    assert [of.z for of in found] == [0.0] * len(found)
     assert found[0].end_s - found[0].start_s >= 16  # of equal cosines the longest moment of a window
 
 

@@ -6,7 +6,7 @@ of the right moment, and not that of the moment. A moment of n seconds with the 
 
 .. math:: s = c - \frac{\max(c - b,\ 0)}{1 + (n / h)^2}
 
-with b, the median score of the pieces of the index for the sentence (:mod:`truemoment.searching.outstanding`), and
+with b, the median score of the pieces of the index for the sentence (:mod:`truemoment.searching.median_scores`), and
 h = 0.5 s. Of what it scores above the median, a moment loses a half at 0.5 s, a fifth at 1 s, 6 % at 2 s and 1.5 % at
 4 s. No score is larger than the cosine, and h = 0 is mean pooling as MAD has it.
 

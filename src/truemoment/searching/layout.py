@@ -14,6 +14,7 @@
     INDEX/parts/VIDEO-HASH-KEY/    parts of an unfinished video, a few minutes each
     INDEX/manifest.msgpack         of a large index: what the files about.json say of all videos
     INDEX/codes/                   of a large index: codes of all pieces, see truemoment.searching.codes
+    INDEX/unrelated.npz            how unrelated sentences fit the videos, see truemoment.searching.unrelated
 
 Every file gets its name when it is complete, so an interrupted command loses at most the parts in work, and the same
 command resumes. A search refuses damaged files, and ``truemoment index`` makes them again. A video is identified by its
@@ -52,6 +53,9 @@ VIDEOS, PARTS = "videos", "parts"
 
 MANIFEST, CODES = "manifest.msgpack", "codes"
 """Of a large index: see :mod:`truemoment.searching.manifest` and :mod:`truemoment.searching.codes`."""
+
+UNRELATED = "unrelated.npz"
+"""See :mod:`truemoment.searching.unrelated`."""
 
 FOLDER_NAME = r"[A-Za-z0-9_-]{1,80}-[0-9a-f]{8}"
 """Names that :func:`folder_name` gives."""

@@ -15,11 +15,24 @@ from truemoment.searching.building import IndexReport
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration, Settings
 from truemoment.searching.pictures import SearchResult
+from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.split_search import SearchPrediction
 from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
+from truemoment.searching.unrelated import STANDS_OUT, nothing_stands_out
 
-SCORE_DIGITS, Z_DIGITS = 3, 1
+SCORE_DIGITS = 3
+
+
+def match_text(match: float | None) -> str:
+    """Return a match in words for people.
+
+    Examples
+    --------
+    >>> match_text(0.9762), match_text(None)
+    ('98 %', '-')
+    """
+    return "-" if match is None else f"{100 * match:.0f} %"
 
 
 def report(query: str, results: Sequence[SearchResult], index: Index, unknown: UnknownWords = ALL_KNOWN) -> Report:
@@ -31,11 +44,11 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
             Cell(clock(result.moment.start_s)),
             Cell(clock(result.moment.end_s)),
             Cell(f"{result.moment.score:.{SCORE_DIGITS}f}"),
-            Cell(f"{result.moment.z:.{Z_DIGITS}f}"),
+            Cell(match_text(result.moment.match)),
         )
         for result in results
     )
-    table = Table("", ("rank", "video", "from", "to", "score", "z"), (("", rows),), text_columns=(1,))
+    table = Table("", ("rank", "video", "from", "to", "score", "match"), (("", rows),), text_columns=(1,))
     about = index.settings
     facts = (
         f"Index: {index.name}, {counted(len(index), 'video')}",
@@ -50,12 +63,28 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
         title=query,
         question="Where is it?",
         sections=(Section("moments", "Moments, best first", tuple(blocks)),),
-        notes=tuple(filter(None, [unknown.line(query)])),
+        notes=_notes(query, [result.moment for result in results], unknown),
         reading=(
             ("score", "how well a moment fits the sentence; there always is a best moment, whether it fits or not"),
-            ("z", "how far the score is above the median of all pieces of 4 s of the index, in standard deviations"),
+            (
+                "match",
+                "share of unrelated sentences whose best moment fits them less well than this one fits the sentence; "
+                f"below {100 * STANDS_OUT:.0f} % nothing stands out",
+            ),
         ),
     )
+
+
+def _notes(query: str, moments: Sequence[FoundMoment], unknown: UnknownWords) -> tuple[str, ...]:
+    """Return that nothing stands out, and the words that the model does not know."""
+    known, best = unknown.line(query), moments[0].match if moments else None
+    if unknown.every:
+        return (f"nothing stands out: {known}",)
+    if best is None or not nothing_stands_out(moments, unknown):
+        return (known,) if known else ()
+    least = match_text(STANDS_OUT)
+    line = f"nothing stands out: the best match is {match_text(best)}, and moments stand out from {least}"
+    return (line, known) if known else (line,)
 
 
 def _gallery(results: Sequence[SearchResult]) -> Gallery:
@@ -66,7 +95,7 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
                 alt=f"The middle of moment {result.rank}, at {clock(moment.start_s)} of {moment.video_id}",
                 title=f"{result.rank}. {clock(moment.start_s)} to {clock(moment.end_s)}",
                 lines=(
-                    f"{moment.video_id}, score {moment.score:.{SCORE_DIGITS}f}, z {moment.z:.{Z_DIGITS}f}",
+                    f"{moment.video_id}, score {moment.score:.{SCORE_DIGITS}f}, match {match_text(moment.match)}",
                     result.path.name,
                 ),
             )
@@ -78,8 +107,8 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
 def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     """Return the moments as CSV, seconds in full; a spreadsheet takes no text for a formula."""
     moments = ((result.rank, query, result.moment.video_id, str(result.path), result.moment) for result in results)
-    rows = ((*about, moment.start_s, moment.end_s, moment.score, moment.z) for *about, moment in moments)
-    return csv_text(("rank", "query", "video_id", "path", "start_s", "end_s", "score", "z"), rows)
+    rows = ((*about, moment.start_s, moment.end_s, moment.score, moment.match) for *about, moment in moments)
+    return csv_text(("rank", "query", "video_id", "path", "start_s", "end_s", "score", "match"), rows)
 
 
 def ending(answer: RetrievedMoments, index: Index) -> str:
@@ -107,6 +136,7 @@ def document(query: str, results: Sequence[SearchResult], index: Index, answer: 
         "ended_by": answer.ended_by,
         "unknown_words": list(answer.unknown.words),
         "no_word_known": answer.unknown.every,
+        "nothing_stands_out": nothing_stands_out(answer.moments, answer.unknown),
         "seed": None,
         "moments": [
             {
@@ -116,7 +146,7 @@ def document(query: str, results: Sequence[SearchResult], index: Index, answer: 
                 "start_s": result.moment.start_s,
                 "end_s": result.moment.end_s,
                 "score": result.moment.score,
-                "z": result.moment.z,
+                "match": result.moment.match,
                 "thumbnail": result.thumbnail,
                 "clip": result.clip,
             }

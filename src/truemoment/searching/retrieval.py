@@ -26,7 +26,7 @@ from truemoment.searching.discount import HALF_S, discount, lengths_s
 from truemoment.searching.first_stage import FirstStage, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import MEND
-from truemoment.searching.outstanding import NO_BACKGROUND, Background, backgrounds
+from truemoment.searching.median_scores import median_scores
 
 CANDIDATES = 20
 """Number of videos that the first stage selects."""
@@ -45,13 +45,16 @@ DECIMALS = 6
 
 
 class FoundMoment(NamedTuple):
-    """A moment that was found; `z` is how far its score stands out (:mod:`truemoment.searching.outstanding`)."""
+    """A moment that was found.
+
+    `match` compares it with unrelated sentences (:mod:`truemoment.searching.unrelated`); None where it is not compared.
+    """
 
     video_id: str
     start_s: float
     end_s: float
     score: float
-    z: float = 0.0
+    match: float | None = None
 
 
 def search_index(
@@ -65,7 +68,7 @@ def search_index(
     videos: Iterable[str] | None = None,
     first_stage: VideoRanking | None = None,
     half_s: float = HALF_S,
-    around: Sequence[Background] | None = None,
+    medians: Sequence[float] | None = None,
     track: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> list[list[FoundMoment]]:
     """Find the best moments of an index for each sentence.
@@ -91,8 +94,8 @@ def search_index(
     half_s
         Length at which a moment loses half of what it scores above the median, seconds
         (:mod:`truemoment.searching.discount`); 0 for mean pooling alone, as in MAD.
-    around
-        Background of each sentence; None for that of the index.
+    medians
+        Median score of each sentence; None for that of the index.
     track
         Wraps the videos that are scored, e.g. in a progress bar.
 
@@ -110,7 +113,7 @@ def search_index(
         first_look = first_stage or FirstStage(index, names)
         best_videos = first_look.best_videos(vectors, candidates)
         sentences_of = {name: [s for s in for_all if name in best_videos[s]] for name in names}
-    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, half_s=half_s, around=around)
+    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, half_s=half_s, medians=medians)
     for name in track([name for name in names if sentences_of[name]]):
         best.score(name, sentences_of[name])
     return best.by_sentence
@@ -139,7 +142,7 @@ def moment_scores(
     index: Index,
     name: str,
     sentence_vectors: Frames,
-    around: Sequence[Background],
+    medians: Sequence[float],
     *,
     spans: tuple[Ints, Ints] | None = None,
     half_s: float = HALF_S,
@@ -152,8 +155,8 @@ def moment_scores(
         The video.
     sentence_vectors : (S, D)
         The sentences, in the space of the index's encoder.
-    around
-        Background of each sentence.
+    medians
+        Median score of each sentence.
     spans : (P,) each
         First frame of each moment, and the one after the last; None for all candidates (:meth:`Index.spans`).
     half_s
@@ -178,8 +181,7 @@ def moment_scores(
     if not np.abs(cosine).max(initial=0.0) <= LARGEST_SCORE:
         raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
     if half_s:
-        median = np.array([background.median for background in around])
-        cosine = discount(cosine, median, lengths_s(first, end, index.settings.fps), half_s)
+        cosine = discount(cosine, np.asarray(medians), lengths_s(first, end, index.settings.fps), half_s)
     return np.asarray(cosine.round(DECIMALS))
 
 
@@ -192,7 +194,7 @@ class BestMoments:
         The index.
     vectors : (S, D)
         Of the sentences.
-    top, nms, apart_s, half_s, around
+    top, nms, apart_s, half_s, medians
         As for :func:`search_index`.
     """
 
@@ -205,10 +207,10 @@ class BestMoments:
         nms: float = NMS,
         apart_s: float | None = None,
         half_s: float = HALF_S,
-        around: Sequence[Background] | None = None,
+        medians: Sequence[float] | None = None,
     ) -> None:
         self.index, self.vectors, self.top, self.half_s = index, vectors, top, half_s
-        self.around = backgrounds(index, vectors) if around is None else around
+        self.medians = median_scores(index, vectors) if medians is None else medians
         # Moments that are too near each other are those that overlap with half the distance added at either end.
         self._margin = 0.0 if apart_s is None else apart_s / 2 * index.settings.fps
         self._threshold = nms if apart_s is None else 0.0
@@ -234,22 +236,15 @@ class BestMoments:
         at_once = max(1, SCORES_AT_ONCE // len(first))
         for low in range(0, len(sentences), at_once):
             some = list(sentences[low : low + at_once])
-            around = [self.around[s] for s in some]
-            scores = moment_scores(index, name, self.vectors[some], around, half_s=self.half_s)
+            medians = [self.medians[s] for s in some]
+            scores = moment_scores(index, name, self.vectors[some], medians, half_s=self.half_s)
             for s, score in zip(some, scores, strict=True):
                 if len(self.by_sentence[s]) == self.top and score.max() < self.by_sentence[s][-1].score:
                     continue
                 kept = order[best_kept(score[order], *ends, threshold=self._threshold, top=self.top)]
                 start_s, end_s = span_seconds(first[kept], end[kept], index.settings.fps, about.duration_s)
                 columns = (column.tolist() for column in (start_s, end_s, score[kept]))
-                background = self.around[s]
-                yield (
-                    s,
-                    [
-                        FoundMoment(name, a, b, cosine, background.z(cosine))
-                        for a, b, cosine in zip(*columns, strict=True)
-                    ],
-                )
+                yield s, [FoundMoment(name, *moment) for moment in zip(*columns, strict=True)]
 
 
 def first_stage_recall(
@@ -350,7 +345,7 @@ class IndexSearch:
         for video_id in rows_of:
             self.index.about(video_id)  # refuses a video that the index does not have
         vectors = self.sentences.vectors(queries)
-        around = backgrounds(self.index, vectors) if self.half_s else [NO_BACKGROUND] * len(queries)
+        medians = median_scores(self.index, vectors) if self.half_s else [0.0] * len(queries)
         moments: list[list[FoundMoment]] = [[] for _ in range(len(queries))]
         for video_id in self.track(list(rows_of)):
             rows = rows_of[video_id]
@@ -361,7 +356,7 @@ class IndexSearch:
                 nms=self.nms,
                 videos=[video_id],
                 half_s=self.half_s,
-                around=[around[row] for row in rows],
+                medians=[medians[row] for row in rows],
             )
             for row, answer in zip(rows, answers, strict=True):
                 moments[row] = answer

@@ -30,7 +30,7 @@ class FoundMoments(Result):
     query
         The sentence.
     moments
-        Rank, video, start and end in seconds, score, z.
+        Rank, video, start and end in seconds, score, match.
     index
         The index that was searched.
     answer
@@ -51,7 +51,7 @@ class FoundMoments(Result):
         return reports.document(self.query, self.moments, self.index, self.answer)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row a moment: video, start and end in seconds, score, z."""
+        """Return a row a moment: video, start and end in seconds, score, match."""
         return [
             {
                 "rank": result.rank,
@@ -59,7 +59,7 @@ class FoundMoments(Result):
                 "start_s": result.moment.start_s,
                 "end_s": result.moment.end_s,
                 "score": result.moment.score,
-                "z": result.moment.z,
+                "match": result.moment.match,
             }
             for result in self.moments
         ]

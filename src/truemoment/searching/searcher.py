@@ -8,7 +8,6 @@ from truemoment.media.features.base import Frames
 from truemoment.searching.first_stage import VideoRanking, first_stage_of
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration
-from truemoment.searching.outstanding import Background
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import CANDIDATES, search_index
 from truemoment.searching.stopping import MOST_VIDEOS, RetrievedMoments, search_until
@@ -64,15 +63,15 @@ class IndexSearcher:
             self._first_stage = first_stage_of(self.index, self.videos, per_video=self.ranking.per_video)
         return self._first_stage
 
-    def find(self, vectors: Frames, around: Sequence[Background] | None = None) -> list[RetrievedMoments]:
+    def find(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
         """Return the moments of each sentence (S, D), best first.
 
         Parameters
         ----------
         vectors
             Of the sentences.
-        around
-            Background of each sentence; None for that of the index. A share of the videos uses that of the whole index.
+        medians
+            Median score of each sentence; None for that of the index. A share of the videos uses that of the whole one.
         """
         ranking, calibration = self.ranking, self.calibration
         if calibration is not None and self.has_stages:
@@ -85,7 +84,7 @@ class IndexSearcher:
                 ranking.top,
                 most=self.most,
                 apart_s=ranking.apart,
-                around=around,
+                medians=medians,
             )
         by_sentence = search_index(
             self.index,
@@ -95,6 +94,6 @@ class IndexSearcher:
             candidates=self.most if self.has_stages else None,
             videos=self.videos,
             first_stage=self.first_stage() if self.has_stages else None,
-            around=around,
+            medians=medians,
         )
         return [RetrievedMoments(moments, self.most, "limit" if self.has_stages else "all") for moments in by_sentence]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,11 +21,13 @@ from truemoment.searching.extraction import Loader
 from truemoment.searching.index import Index, indexed_videos
 from truemoment.searching.layout import Settings, is_index
 from truemoment.searching.manifest import write_manifest
+from truemoment.searching.median_scores import median_scores
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.shards import searched_by_ray
 from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import unknown_words
+from truemoment.searching.unrelated import Unrelated, unrelated_of, with_matches, write_unrelated
 from truemoment.searching.writing import IndexWriter, list_videos
 
 if TYPE_CHECKING:
@@ -80,17 +83,20 @@ def index_videos(
             on_progress=on_progress,
         )
         report.others = tuple(files.others)
-        _make_for_many(out, codes=codes, on_status=on_status)
+        _make_for_all(out, options, codes=codes, on_status=on_status)
     return settings, report
 
 
-def _make_for_many(out: Path, *, codes: bool, on_status: Note) -> None:
-    """Make what a large index has beside its videos: a manifest, and codes of the pieces."""
+def _make_for_all(out: Path, options: EncoderOptions, *, codes: bool, on_status: Note) -> None:
+    """Make what an index has beside its videos: unrelated sentences; if it is large, a manifest and codes."""
     indexed = indexed_videos(out)
     write_manifest(out, {name: about for name, (_, about) in indexed.items()})
     if not indexed:
         return
     index = Index(out)
+    on_status("comparing with unrelated sentences")
+    write_unrelated(index, options.encoder_of(index))
+    on_status("")
     if codes or has_codes(index) or sum(map(index.n_pieces, index)) >= LEAST_PIECES:
         on_status("coding the pieces")
         make_codes(index)
@@ -215,6 +221,11 @@ class SearchSession:
             self._encoder = self.options.encoder_of(self.index)
         return self._encoder
 
+    @functools.cached_property
+    def unrelated(self) -> Unrelated | None:
+        """How unrelated sentences fit the index."""
+        return unrelated_of(self.index, self.encoder)
+
     @property
     def n_videos(self) -> int:
         """Number of videos that are searched."""
@@ -222,7 +233,7 @@ class SearchSession:
 
     def load(self) -> None:
         """Load the model and the first stage, so that no search waits for them."""
-        _ = self.encoder
+        _ = self.unrelated
         self.searcher.load()
 
     def find(self, sentence: str) -> RetrievedMoments:
@@ -230,7 +241,10 @@ class SearchSession:
         if line := cut_short(self.encoder, [sentence]):
             self._note(line)
         vectors = self.encoder.sentences([sentence])
-        return replace(self.searcher.find(vectors)[0], unknown=unknown_words(self.encoder, sentence))
+        medians = median_scores(self.index, vectors)
+        answer = self.searcher.find(vectors, medians)[0]
+        moments = with_matches(self.index, self.unrelated, vectors[0], medians[0], answer.moments)
+        return replace(answer, moments=moments, unknown=unknown_words(self.encoder, sentence))
 
 
 @contextmanager

@@ -19,13 +19,13 @@ from truemoment.base.errors import InputError
 from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings
-from truemoment.searching.outstanding import Background, backgrounds
+from truemoment.searching.median_scores import median_scores
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.stopping import Reason, RetrievedMoments
 
-# Vectors of sentences (S, D), and the background of each in the whole index, so that all shares score alike.
-Question = tuple[Frames, Sequence[Background]]
+# Vectors of sentences (S, D), and the median score of each in the whole index, so that all shares score alike.
+Question = tuple[Frames, Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ class ShardedSearcher(IndexSearcher):
     def load(self) -> None:
         """Load nothing: the shares have begun to."""
 
-    def find(self, vectors: Frames, around: Sequence[Background] | None = None) -> list[RetrievedMoments]:
+    def find(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
         """Return the moments of each sentence (S, D), best first."""
-        answers = self._ask((vectors, backgrounds(self.index, vectors) if around is None else around))
+        answers = self._ask((vectors, median_scores(self.index, vectors) if medians is None else medians))
         return [merge_shards(of_sentence, self.ranking.top) for of_sentence in zip(*answers, strict=True)]
 
 

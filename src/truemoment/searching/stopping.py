@@ -31,7 +31,6 @@ from truemoment.media.features.base import Frames
 from truemoment.searching.first_stage import RankedVideo, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import SETTINGS, Calibration
-from truemoment.searching.outstanding import Background
 from truemoment.searching.retrieval import NMS, BestMoments, FoundMoment, checked_vectors
 from truemoment.searching.unit_vectors import unit
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
@@ -84,13 +83,13 @@ def search_until(
     most: int = MOST_VIDEOS,
     nms: float = NMS,
     apart_s: float | None = None,
-    around: Sequence[Background] | None = None,
+    medians: Sequence[float] | None = None,
 ) -> list[RetrievedMoments]:
     """Find the best moments of each sentence, and stop each search by the calibrated rule.
 
     Parameters
     ----------
-    index, sentence_vectors, top, nms, apart_s, around
+    index, sentence_vectors, top, nms, apart_s, medians
         As for :func:`~truemoment.searching.retrieval.search_index`.
     calibration
         The rule.
@@ -103,7 +102,7 @@ def search_until(
         raise UsageError(f"got top={top} and {most} videos at most, expected 1 or more")
     vectors = checked_vectors(index, sentence_vectors)
     ranked = first_stage.rank_videos(unit(vectors), most + 1)
-    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, around=around)
+    best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, medians=medians)
     ended: dict[int, tuple[int, Reason]] = {}
     for n_scored in range(most + 1):
         for s in [s for s in range(len(vectors)) if s not in ended]:

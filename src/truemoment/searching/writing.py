@@ -34,6 +34,7 @@ from truemoment.searching.layout import (
     PIECES,
     ROWS,
     SETTINGS,
+    UNRELATED,
     VIDEOS,
     Rows,
     Settings,
@@ -406,7 +407,7 @@ def remove_index(path: Path) -> None:
                         folder.remove_tree()
                 with contextlib.suppress(OSError):  # it does not exist, or contains something else
                     videos.rmdir()
-            for file in (index / SETTINGS, index / MANIFEST, *(index / CODES).glob("*")):
+            for file in (index / SETTINGS, index / MANIFEST, index / UNRELATED, *(index / CODES).glob("*")):
                 file.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # the index has none
                 (index / CODES).rmdir()

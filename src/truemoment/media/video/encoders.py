@@ -56,7 +56,7 @@ WORDS = ("vocab.json", "merges.txt", "spiece.model")
 WEIGHTS = ("model*.safetensors", "model.safetensors.index.json")
 """The files of a model that are read; what else lies beside them is neither fetched nor opened."""
 
-KNOWN_WORDS = "known_words.txt"
+KNOWN_WORDS, PLAIN_SENTENCES = "known_words.txt", "plain_sentences.txt"
 """The words that a model was trained on, one a line; models of the hub have no such file."""
 
 NEEDED = (
@@ -499,6 +499,12 @@ class TwoTowers:
         """The words that the model was trained on, in small letters; None where they are not known."""
         path = self.folder / KNOWN_WORDS
         return frozenset(read_text(path).split()) if path.is_file() else None
+
+    @functools.cached_property
+    def plain_sentences(self) -> tuple[str, ...]:
+        """Sentences of a model that knows few words (:mod:`truemoment.searching.unrelated`); none for others."""
+        path = self.folder / PLAIN_SENTENCES
+        return tuple(read_text(path).splitlines()) if path.is_file() else ()
 
     def prepare(self, rgb: Pixels) -> Prepared:
         """Prepare a picture (H, W, 3): (3, h, w)."""

@@ -96,7 +96,7 @@ def _rows(moments: Sequence[ExportedMoment]) -> list[dict[str, object]]:
                 "last_frame": moment.last,
                 "rate": str(moment.film.rate) if moment.film.rate else "variable",
                 "score": moment.score,
-                "z": moment.z,
+                "match": moment.match,
             }
         )
     return rows

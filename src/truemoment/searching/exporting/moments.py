@@ -45,14 +45,14 @@ class ExportedFilm:
 
 @dataclass(frozen=True, eq=False)
 class ExportedMoment:
-    """A moment of a film: frames `first` to `last`, both included, and the sentence that found it, with score and z."""
+    """A moment of a film: frames `first` to `last`, both included, and the sentence that found it, with its score."""
 
     film: ExportedFilm
     first: int
     last: int
     sentence: str
     score: float | None = None
-    z: float | None = None
+    match: float | None = None
 
     @property
     def n_frames(self) -> int:
@@ -110,7 +110,7 @@ def moments_of(sentence: str, results: Sequence[SearchResult], time_code: str | 
             films[result.path] = film_of(moment.video_id, result.path, time_code)
         film = films[result.path]
         first, last = film.table.frames_of(moment.start_s, moment.end_s)
-        exported.append(ExportedMoment(film, first, last, sentence, moment.score, moment.z))
+        exported.append(ExportedMoment(film, first, last, sentence, moment.score, moment.match))
     return exported
 
 

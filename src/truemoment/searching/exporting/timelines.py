@@ -53,7 +53,7 @@ def _clip(otio: Any, moment: ExportedMoment, rank: int, reel: str, *, names_only
     clip.metadata["truemoment"] = {
         "sentence": moment.sentence,
         "score": moment.score,
-        "z": moment.z,
+        "match": moment.match,
         "video_id": film.video_id,
         "start_s": start_s,
         "end_s": end_s,

@@ -69,7 +69,7 @@ class ChosenMoment:
     end_s: float
     sentence: str
     score: float | None
-    z: float | None
+    match: float | None
 
 
 def cut(path: str, out: str, start_s: float, end_s: float) -> str:
@@ -177,7 +177,7 @@ class ExportService:
                     moment.end_s,
                     moment.sentence or moment.like or "",
                     moment.score,
-                    moment.z,
+                    moment.match,
                 )
             )
         return moments
@@ -192,7 +192,7 @@ class ExportService:
             moment.end_s,
             moment.sentence or moment.like or "",
             moment.score,
-            moment.z,
+            moment.match,
         )
 
     def _path(self, moment: ChosenMoment) -> Path:
@@ -212,7 +212,7 @@ class ExportService:
                 table = self.videos.media.own_table(video)
                 videos[moment.v] = film_of(video.video_id, path, body.options.start, table=table)
             first, last = videos[moment.v].table.frames_of(moment.start_s, moment.end_s)
-            moments.append(ExportedMoment(videos[moment.v], first, last, moment.sentence, moment.score, moment.z))
+            moments.append(ExportedMoment(videos[moment.v], first, last, moment.sentence, moment.score, moment.match))
         if body.format in RECORDS:
             return RECORDS[body.format][1](moments)
         return export_text(moments, f".{body.format}", names_only=body.options.names)

@@ -4,8 +4,8 @@
 
     {"schema": "truemoment/collection/1", "name": "doors", "revision": 7, "index": "video.index", "fingerprint": "1a2b"}
     {"id": "k3f9", "video_id": "video", "identity": "2702737335:ab12", "start_s": 2472.0, "end_s": 2477.0,
-     "frames": [59328, 59447], "sentence": "a man opens a door", "like": null, "score": 0.294, "z": 5.2, "note": "",
-     "at_day": "2026-11-22"}
+     "frames": [59328, 59447], "sentence": "a man opens a door", "like": null, "score": 0.294, "match": 0.98,
+     "note": "", "at_day": "2026-11-22"}
 
 One server writes a folder. Each change names the revision that it changes, so that no tab overwrites another one's.
 """
@@ -81,7 +81,7 @@ class KeptMoment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     sentence: Text = ""
     like: Text | None = None
     score: float | None = None
-    z: float | None = None
+    match: float | None = None
     note: Text = ""
     at_day: str = ""
 

@@ -26,7 +26,7 @@ class SentMoment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     sentence: Text = ""
     like: Text | None = None
     score: float | None = None
-    z: float | None = None
+    match: float | None = None
     note: Text = ""
 
 

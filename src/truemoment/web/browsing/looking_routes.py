@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from truemoment.base.boundary.files import read_number
 from truemoment.evaluation.error_kinds import KINDS
 from truemoment.searching.index import Index
-from truemoment.searching.outstanding import backgrounds
+from truemoment.searching.median_scores import median_scores
 from truemoment.searching.retrieval import moment_scores
 from truemoment.web.browsing.filters import RANGES, SORTS, VIEWS, WRONG_BELOW, QuerySelection, select
 from truemoment.web.browsing.lanes import lanes_of, row_of
@@ -139,11 +139,11 @@ class LookingService:
             waiting.headers["Retry-After"] = "1"
             return waiting
         vector = self.model.vector(str(queries.sentence[query])).vector
-        background = backgrounds(self.index, vector)[0]
-        score = moment_scores(self.index, video_id, vector, [background])[0]
+        median = median_scores(self.index, vector)[0]
+        score = moment_scores(self.index, video_id, vector, [median])[0]
         columns = best_by_column(score, *self.index.spans(video_id), len(self.index.rows(video_id)))
-        best = float(score.max()) if len(score) else background.median
-        headers = {"X-Median": f"{background.median:.6f}", "X-Best": f"{best:.6f}"}
+        best = float(score.max()) if len(score) else median
+        headers = {"X-Median": f"{median:.6f}", "X-Best": f"{best:.6f}"}
         return Response(half_precision(columns), media_type="application/octet-stream", headers=headers)
 
     def note(self, visit: Visit) -> Response | Mapping[str, object]:

@@ -11,8 +11,8 @@ from typing import Any
 from starlette.responses import Response
 
 from truemoment.searching.index import Index
-from truemoment.searching.outstanding import backgrounds
-from truemoment.web.browsing.like import vector_of
+from truemoment.searching.moment_rows import vector_of
+from truemoment.searching.unrelated import nothing_stands_out
 from truemoment.web.browsing.searches import (
     Model,
     SearchAnswer,
@@ -116,9 +116,9 @@ class SearchService:
         visit.require_same_site()
         moment = self._moment(visit)
         record = self.searches.record(visit.query_text("search"))
-        background = None
+        like = record.request.like if record is not None else None
         if record is not None:
-            vector, background = record.vector, record.background
+            vector = record.vector
         elif "like" in visit.request.query_params:
             like = self._like_text(visit.query_text("like"))
             vector = vector_of(self.searches.index, like.video_id, like.start_s, like.end_s)
@@ -127,9 +127,8 @@ class SearchService:
             if refusal is not None:
                 return refusal
             vector = self.model.vector(visit.query_text("q", MOST_CHARACTERS)).vector
-        background = background or backgrounds(self.searches.index, vector)[0]
-        score, is_whole = self.searches.score(moment, vector, background)
-        return {"score": score, "z": background.z(score), "shorter_than_a_row": not is_whole}
+        scored, is_whole = self.searches.score(moment, vector, of_sentence=like is None)
+        return {"score": scored.score, "match": scored.match, "shorter_than_a_row": not is_whole}
 
     def strip(self, visit: Visit) -> Response:
         """Return the strip of a video for one of the last searches."""
@@ -139,7 +138,7 @@ class SearchService:
         video = self.videos.video_of(visit)
         columns = self.searches.strip(record, video.video_id)
         headers = {
-            "X-Median": f"{record.background.median:.6f}",
+            "X-Median": f"{record.median:.6f}",
             "X-Best": f"{record.best:.6f}",
             "Cache-Control": "private, max-age=3600",
         }
@@ -233,7 +232,7 @@ class SearchService:
                 "start_s": moment.start_s,
                 "end_s": moment.end_s,
                 "score": moment.score,
-                "z": moment.z,
+                "match": moment.match,
             }
             for rank, moment in enumerate(answer.moments, start=1)
         ]
@@ -247,10 +246,11 @@ class SearchService:
             "notes": list(answer.notes),
             "unknown_words": list(answer.unknown.words),
             "no_word_known": answer.unknown.every,
+            "nothing_stands_out": nothing_stands_out(answer.moments, answer.unknown),
             "scored": answer.n_scored,
             "videos": answer.n_videos,
             "ms": answer.times_ms,
-            "median": answer.background.median,
+            "median": answer.median,
             "best": answer.best,
             "changed": self._changed(),
             "moments": moments,

@@ -1,4 +1,4 @@
-"""Searches of an index for a page: the model in the background, answers with z, and the last ones remembered.
+"""Searches of an index for a page: the model in the background, answers with matches, and the last ones remembered.
 
 An answer has the moments that :func:`~truemoment.searching.retrieval.search_index` finds with the same settings, as
 ``truemoment search`` does.
@@ -6,6 +6,7 @@ An answer has the moments that :func:`~truemoment.searching.retrieval.search_ind
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections import OrderedDict
@@ -22,13 +23,15 @@ from truemoment.media.features.base import Frames
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
-from truemoment.searching.outstanding import Background, backgrounds
+from truemoment.searching.median_scores import median_scores
+from truemoment.searching.moment_rows import vector_of
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.session import cut_short
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
-from truemoment.web.browsing.like import others, score_of, vector_of
+from truemoment.searching.unrelated import Unrelated, unrelated_of, with_matches
+from truemoment.web.browsing.like import others, score_of
 from truemoment.web.browsing.strip import best_by_column
 
 if TYPE_CHECKING:
@@ -99,8 +102,8 @@ class SearchAnswer:
         Name of the search, by which a page requests strips.
     moments
         Moments, best first.
-    background
-        Scores of the pieces of the index.
+    median
+        Median score of the pieces of the index.
     n_scored, n_videos
         ShownVideos that were scored exactly, and that were searched.
     notes
@@ -115,7 +118,7 @@ class SearchAnswer:
     request: SearchRequest
     vector: Frames
     moments: tuple[FoundMoment, ...]
-    background: Background
+    median: float
     n_scored: int
     n_videos: int
     notes: tuple[str, ...]
@@ -125,7 +128,7 @@ class SearchAnswer:
     @property
     def best(self) -> float:
         """Score of the best moment; the median where there is none."""
-        return self.moments[0].score if self.moments else self.background.median
+        return self.moments[0].score if self.moments else self.median
 
 
 class SentenceVector(NamedTuple):
@@ -172,15 +175,21 @@ class Model:
             self.examples = list(islice(known, MOST_EXAMPLES))
             self.state = "ready"
 
+    @property
+    def encoder(self) -> Encoder:
+        """The loaded model; callers ask for the state first."""
+        assert self._encoder is not None  # noqa: S101
+        return self._encoder
+
     def vector(self, sentence: str) -> SentenceVector:
         """Return the vector of a sentence, with what is noted on the sentence."""
         with self._lock:
             if sentence in self._vectors:
                 self._vectors.move_to_end(sentence)
                 return self._vectors[sentence]
-        assert self._encoder is not None  # noqa: S101 - callers ask for the state first
-        vector = self._encoder.sentences([sentence])[0]
-        embedded = SentenceVector(vector, cut_short(self._encoder, [sentence]), unknown_words(self._encoder, sentence))
+        encoder = self.encoder
+        vector = encoder.sentences([sentence])[0]
+        embedded = SentenceVector(vector, cut_short(encoder, [sentence]), unknown_words(encoder, sentence))
         with self._lock:
             self._vectors[sentence] = embedded
             if len(self._vectors) > MOST_VECTORS:
@@ -218,17 +227,17 @@ class Searches:
         encoded = time.perf_counter()
         names = tuple(sorted(self.index if request.videos is None else request.videos))
         searcher = self._searcher(names, exact=request.exact)
-        background, n_scored = backgrounds(self.index, vector)[0], 0
+        median, n_scored = median_scores(self.index, vector)[0], 0
 
         def find(top: int) -> list[FoundMoment]:
             nonlocal n_scored
             searcher.ranking = RankingOptions(top=top, apart=request.apart_s, exact=request.exact)
-            result = searcher.find(checked_vectors(self.index, vector), [background])[0]
+            result = searcher.find(checked_vectors(self.index, vector), [median])[0]
             n_scored = result.n_videos
             return list(result.moments)
 
         if like is None:
-            moments = find(request.top)
+            moments = with_matches(self.index, self.unrelated, vector, median, find(request.top))
         else:
             moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
         scored = time.perf_counter()
@@ -243,7 +252,7 @@ class Searches:
                 request,
                 vector,
                 tuple(moments),
-                background,
+                median,
                 n_scored,
                 len(names),
                 tuple(filter(None, [cut, unknown.line(request.sentence)])),
@@ -252,6 +261,11 @@ class Searches:
             )
         )
 
+    @functools.cached_property
+    def unrelated(self) -> Unrelated | None:
+        """How unrelated sentences fit the index."""
+        return unrelated_of(self.index, self.model.encoder)
+
     def record(self, name: str) -> SearchAnswer | None:
         """Return one of the last answers; None if it is forgotten."""
         with self._lock:
@@ -259,13 +273,18 @@ class Searches:
 
     def strip(self, answer: SearchAnswer, video_id: str) -> Frames:
         """Return the best score at each column of a video, for the sentence of an answer."""
-        score = moment_scores(self.index, video_id, answer.vector, [answer.background])[0]
+        score = moment_scores(self.index, video_id, answer.vector, [answer.median])[0]
         first, end = self.index.spans(video_id)
         return best_by_column(score, first, end, len(self.index.rows(video_id)))
 
-    def score(self, moment: VideoMoment, vector: Frames, background: Background) -> tuple[float, bool]:
-        """Return the score of any moment of a video, and whether it contains a row."""
-        return score_of(self.index, (moment.video_id, moment.start_s, moment.end_s), vector, background)
+    def score(self, moment: VideoMoment, vector: Frames, *, of_sentence: bool) -> tuple[FoundMoment, bool]:
+        """Return any moment of a video with its score and, for a sentence, its match, and whether it contains a row."""
+        median, times = median_scores(self.index, vector)[0], (moment.video_id, moment.start_s, moment.end_s)
+        score, is_whole = score_of(self.index, times, vector, median)
+        scored = FoundMoment(*times, score)
+        if of_sentence:
+            (scored,) = with_matches(self.index, self.unrelated, vector, median, [scored])
+        return scored, is_whole
 
     def _name(self) -> str:
         with self._lock:

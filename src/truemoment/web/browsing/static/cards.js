@@ -1,7 +1,7 @@
 // The list of cards: one stop of the Tab key with arrows inside it. Pictures come at most four at a time.
 
 import { button, element, printable } from "./page.js";
-import { fixed, isSame, lengthText, longClock, pictureAddress, scoreText, spokenTime } from "./moments.js";
+import { fixed, isSame, lengthText, longClock, matchText, pictureAddress, scoreText, spokenTime } from "./moments.js";
 import { Preview } from "./preview.js";
 
 const AT_ONCE = 4;
@@ -138,7 +138,7 @@ export class Cards extends EventTarget {
     fill.style.width = `${100 * Math.max(0, Math.min(1, share))}%`;
     bar.append(fill);
     const last = element("div", "", "line soft");
-    last.append(element("span", fixed(moment.score, 3)), element("span", `stands out ${fixed(moment.z, 1)}`));
+    last.append(element("span", fixed(moment.score, 3)), element("span", `match ${matchText(moment.match)}`));
     box.append(first, bar, last);
     return box;
   }

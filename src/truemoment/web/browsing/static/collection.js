@@ -176,8 +176,8 @@ export class Collection extends EventTarget {
 
 /** @param {Moment} moment @returns {object} what the server stores */
 function sent(moment) {
-  const { id, v, start_s, end_s, sentence = "", like = null, score = null, z = null, note = "" } = moment;
-  return { id, v, start_s, end_s, sentence, like, score, z, note };
+  const { id, v, start_s, end_s, sentence = "", like = null, score = null, match = null, note = "" } = moment;
+  return { id, v, start_s, end_s, sentence, like, score, match, note };
 }
 
 /**

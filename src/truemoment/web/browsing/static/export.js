@@ -73,8 +73,8 @@ function labelled(text, field) {
 function chosen(what) {
   if (what.collection) return { collection: what.collection };
   const moments = what.moments.map((/** @type {any} */ moment, /** @type {number} */ k) => {
-    const { v, start_s, end_s, sentence = "", like = null, score = null, z = null } = moment;
-    return { id: `m${k}`, v, start_s, end_s, sentence, like, score, z };
+    const { v, start_s, end_s, sentence = "", like = null, score = null, match = null } = moment;
+    return { id: `m${k}`, v, start_s, end_s, sentence, like, score, match };
   });
   return { moments };
 }

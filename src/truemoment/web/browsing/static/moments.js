@@ -4,7 +4,7 @@ import { clock } from "./frames.js";
 import { ROOT } from "./page.js";
 
 /**
- * @typedef {{v: number, start_s: number, end_s: number, score: number | null, z: number | null, rank?: number,
+ * @typedef {{v: number, start_s: number, end_s: number, score: number | null, match: number | null, rank?: number,
  *   sentence?: string, like?: string | null, id?: string, note?: string, video_id?: string, file?: string}} Moment
  */
 
@@ -30,10 +30,15 @@ export function fixed(value, digits) {
   return value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
 }
 
-/** @param {Moment} moment @returns {string} as 0.294, stands out 5.2 */
+/** @param {number | null | undefined} match @returns {string} as 98 % */
+export function matchText(match) {
+  return match === null || match === undefined ? "–" : `${Math.round(100 * match)} %`;
+}
+
+/** @param {Moment} moment @returns {string} as 0.294, match 98 % */
 export function scoreText(moment) {
   if (moment.score === null || moment.score === undefined) return "no score";
-  return `${fixed(moment.score, 3)}, stands out ${fixed(moment.z, 1)}`;
+  return `${fixed(moment.score, 3)}, match ${matchText(moment.match)}`;
 }
 
 /** @param {number} time @returns {string} in words, for a screen reader: 41 minutes 12 seconds */

@@ -178,7 +178,7 @@ function row(entry, number) {
     const image = new Image();
     image.alt = "";
     image.loading = "lazy";
-    image.src = pictureAddress({ v: entry.v, start_s: Math.max(0, start), end_s: Math.max(start, end), score: null, z: null }, 160);
+    image.src = pictureAddress({ v: entry.v, start_s: Math.max(0, start), end_s: Math.max(start, end), score: null, match: null }, 160);
     picture.append(image);
   }
   const text = element("div");

@@ -6,13 +6,12 @@ import { Collection } from "./collection.js";
 import { showBar } from "./collection_bar.js";
 import { saveClip, showExport } from "./export.js";
 import { Keys } from "./keys.js";
-import { fixed, spokenTime, timesText } from "./moments.js";
+import { matchText, spokenTime, timesText } from "./moments.js";
 import { ROOT, announce, button, byId, capitalised, element, problem } from "./page.js";
 import { Stage } from "./preview.js";
 import { ShownIndex } from "./shown_index.js";
 import { Strips } from "./strips.js";
 
-const STANDS_OUT = 2; // standard deviations above the median, which the best of some dozen pieces reaches by chance
 const SILENCE_MS = 600; // without a key, until one video is searched
 
 const tab = Math.random().toString(36).slice(2, 10);
@@ -62,11 +61,10 @@ const videosText = (count) => `${count.toLocaleString("en")} ${count === 1 ? "vi
 
 /** What precedes the list where no moment stands out; "" for nothing. @param {any} result */
 function nothingText(result) {
-  const z = result.moments[0]?.z;
-  if (z === undefined) return "No moment is this far apart from the others.";
+  if (!result.moments.length) return "No moment is this far apart from the others.";
   if (result.no_word_known) return "Nothing stands out: the model knows no word of this sentence.";
-  if (z >= STANDS_OUT) return "";
-  return `Nothing stands out: the best moment is ${fixed(z, 1)} standard deviations above the median. Either nothing fits the sentence, or much fits it equally well.`;
+  if (!result.nothing_stands_out) return "";
+  return `Nothing stands out: the best match is ${matchText(result.moments[0].match)}. Either nothing fits the sentence, or much fits it equally well.`;
 }
 
 /** @param {(string | Node)[]} parts */

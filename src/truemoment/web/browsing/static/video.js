@@ -6,7 +6,7 @@ import { showBar } from "./collection_bar.js";
 import { showExport } from "./export.js";
 import { FrameTable, clock } from "./frames.js";
 import { Keys } from "./keys.js";
-import { fixed, longClock, pictureAddress, scoreText, timesText } from "./moments.js";
+import { fixed, longClock, matchText, pictureAddress, scoreText, timesText } from "./moments.js";
 import { Overview } from "./overview.js";
 import { ROOT, announce, button, byId, element, printable, problem, wait } from "./page.js";
 import { Player } from "./player.js";
@@ -29,7 +29,7 @@ const collection = new Collection();
 /** @type {{first: number, last: number} | null} */ let ends = null;
 /** @type {History<any>} */ let past = new History(null);
 let scores = { before: "", now: "" };
-/** @type {{score: number | null, z: number | null}} */ let score = { score: null, z: null };
+/** @type {{score: number | null, match: number | null}} */ let score = { score: null, match: null };
 
 async function begin() {
   const back = new URLSearchParams();
@@ -168,8 +168,8 @@ async function showScore() {
   for (const name of ["search", "q", "like"]) if (query.has(name)) asked.set(name, String(query.get(name)));
   const measured = await get(`/api/score?${asked}`).catch(() => null);
   if (!measured) return;
-  score = { score: measured.score, z: measured.z };
-  const text = `score ${fixed(measured.score, 3)}, stands out ${fixed(measured.z, 1)}${measured.shorter_than_a_row ? ", shorter than a row" : ""}`;
+  score = { score: measured.score, match: measured.match };
+  const text = `score ${fixed(measured.score, 3)}, match ${matchText(measured.match)}${measured.shorter_than_a_row ? ", shorter than a row" : ""}`;
   scores = { before: scores.before || text, now: text };
   showEnds();
   announce(text);
