@@ -9,6 +9,7 @@ from types import MappingProxyType
 SYNONYMS = MappingProxyType(
     {
         "eval": "evaluate",
+        "score": "evaluate",
         "metrics": "measures",
         "--metrics": "--measures",
         "--metric": "--measures",
