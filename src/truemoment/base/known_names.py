@@ -26,6 +26,9 @@ SYNONYMS = MappingProxyType(
 SWAPPED = "are predictions and annotations swapped?"
 """Hint where one is read as the other."""
 
+NO_DURATION, GIVES_DURATIONS = "no video's duration is known", "--durations FILE or --videos DIR gives them"
+"""What is missing where references have no durations, and the options that help."""
+
 
 def one_of_known(name: str, names: Iterable[str]) -> str:
     """Return "one of NAMES", and a suggestion if one of them is similar to `name`.

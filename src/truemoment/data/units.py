@@ -44,7 +44,7 @@ EXPECTED = 20
 """Number of references above 100 s that answers in seconds would not all miss."""
 AT_LIMIT = 0.75
 """Share of later references whose answers end at 100 s, from which answers in seconds may stop there."""
-OWN, MOST_OWN = 4.0, 500
+OWN, MOST_OWN = 3.0, 500
 """Standard errors from which answers are nearer to references of their own queries, and number of queries compared."""
 NEAR = 1.5
 """Factor by which the late ends on an axis that fits may miss the ends of the videos."""
