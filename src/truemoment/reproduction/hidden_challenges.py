@@ -430,6 +430,7 @@ TABLES = (
         DATASETS,
         BLIND_FIGURES,
         blind,
+        seconds=18,
     ),
     PublishedTable(
         "verb-coverage",

@@ -378,6 +378,7 @@ TABLES = (
         ("mad",),
         "mad_table2.csv",
         search_tables,
+        seconds=3600,
     ),
     PublishedTable(
         "mad-3",
@@ -386,5 +387,6 @@ TABLES = (
         ("mad",),
         "mad_table3.csv",
         partial(search_tables, length_s=CHUNK_S),
+        seconds=3600,
     ),
 )
