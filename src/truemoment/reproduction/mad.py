@@ -370,6 +370,7 @@ TABLES = (
         ("tacos", "charades-sta", "activitynet-captions"),
         "mad_table1.csv",
         table_1,
+        seconds=6,
     ),
     PublishedTable(
         "mad-2",
