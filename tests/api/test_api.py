@@ -134,6 +134,7 @@ def test_a_keyword_of_another_program_is_answered_with_ours(word, ours):
         (lambda: tm.evaluate("p.jsonl", "a.jsonl"), TypeError, r"as in evaluate\(predictions, annotations=...\)"),
         (lambda: tm.bias("a.jsonl"), TypeError, r"expected none; the others have one, as in bias\(annotations=...\)"),
         (tm.bias, UsageError, "which datasets"),
+        (lambda: tm.resplit(dataset="tacos"), TypeError, r"resplit\(\) is missing out, as in resplit\(out=...\)"),
         (lambda: tm.eval, AttributeError, "Did you mean 'evaluate'"),
         (lambda: tm.resplit("new", annotations=[{}]), InputError, "annotations: has no column for video_id, start_s"),
         (lambda: tm.predict("http://host/v1", out="p.jsonl"), UsageError, "expected the folder of a run"),

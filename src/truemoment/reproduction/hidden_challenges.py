@@ -449,5 +449,6 @@ TABLES = (
         DATASETS,
         "hidden_challenges_verbs.csv",
         verb_engine,
+        seconds=20,
     ),
 )
