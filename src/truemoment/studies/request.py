@@ -134,7 +134,7 @@ class ReadingAnnotations(Request):
         return durations
 
 
-def annotations() -> Any:  # noqa: ANN401 - as dataclasses.field
+def own_annotations() -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return the option --annotations."""
     return option("File of your own annotations, in place of --dataset; its form is recognised.", metavar="FILE")
 
@@ -146,7 +146,7 @@ class DataOfSplits(Request):
     HEADING = "Data"
 
     dataset: InDataset[str | None] = dataset()
-    annotations: In[AnyAnnotations | None] = annotations()
+    annotations: In[AnyAnnotations | None] = own_annotations()
     data_dir: AnyFile | None = data_dir()
 
     def check(self) -> None:
@@ -192,7 +192,7 @@ class Data(DataOfSplits):
     HEADING = "Data"
 
     dataset: InDataset[str | None] = dataset()
-    annotations: In[AnyAnnotations | None] = annotations()
+    annotations: In[AnyAnnotations | None] = own_annotations()
     split: str | None = option("Split of the dataset, e.g. test-ood.", metavar="NAME", complete="splits")
     data_dir: AnyFile | None = data_dir()
 
