@@ -179,6 +179,6 @@ TABLES = (
         RE_SPLIT,
         "closer_look_table2.csv",
         bandwidth_search,
-        seconds=20,
+        seconds=10,
     ),
 )
