@@ -3,9 +3,8 @@
 Predictions are references of real datasets, or these with noise, or the answers of blind baselines, in samples of 100
 to 1,000 queries. Each sample is looked at in seconds, and written in frames, milliseconds, per cent and fractions.
 
-Answers that hardly depend on the query are counted apart. One answer to every query, such as the middle half of the
-video, is the same file as 25 to 75 seconds, and nothing in it shows which; nor do random numbers from 0 to 100 where no
-video is shorter than that. Informed answers are references, exact, rounded, or with noise of at most 0.2 durations.
+Answers that hardly depend on the query, random or constant, are counted apart. Informed answers are references, exact,
+rounded, or with noise of at most 0.2 durations.
 
 Run: TRUEMOMENT_DATA=DIR python benchmarks/units.py
 """
@@ -70,6 +69,12 @@ def answers(
         yield "first 100 s", (start_s.clip(0, 98), end_s.clip(1, 100))
         low, high = np.sort(np.stack(reference) + rng.normal(0, 0.2, (2, len(start_s))) * duration_s, axis=0)
         yield "first 100 s, noise of 0.2 durations", (low.clip(0, 98), high.clip(1, np.fmin(100, duration_s)))
+        for share in (0.0, 0.05, 0.1):
+            low, high = np.sort(np.stack(reference) + rng.normal(0, share, (2, len(start_s))) * duration_s, axis=0)
+            anywhere = np.sort(rng.random((2, len(start_s))), axis=0) * np.fmin(100, duration_s)
+            later, most = end_s > 100, np.fmin(100, duration_s)
+            moments = np.where(later, anywhere, np.stack([low, high]).clip(0, most))
+            yield f"first 100 s, anywhere if later, noise of {share:g} durations", (moments[0], moments[1])
 
 
 def units() -> dict[str, Callable[[Floats, Floats], Floats]]:

@@ -134,6 +134,7 @@ def test_a_keyword_of_another_program_is_answered_with_ours(word, ours):
         (lambda: tm.evaluate("p.jsonl", "a.jsonl"), TypeError, r"as in evaluate\(predictions, annotations=...\)"),
         (lambda: tm.bias("a.jsonl"), TypeError, r"expected none; the others have one, as in bias\(annotations=...\)"),
         (tm.bias, UsageError, "which datasets"),
+        (lambda: tm.resplit(dataset="tacos"), TypeError, r"resplit\(\) is missing out, as in resplit\(out=...\)"),
         (lambda: tm.eval, AttributeError, "Did you mean 'evaluate'"),
         (lambda: tm.resplit("new", annotations=[{}]), InputError, "annotations: has no column for video_id, start_s"),
         (lambda: tm.predict("http://host/v1", out="p.jsonl"), UsageError, "expected the folder of a run"),
@@ -277,3 +278,26 @@ def test_train_by_a_recipe(tmp_path):
     assert set(check(answers, "query_id")["query_id"]) == set(test.queries.query_id)
     of_file, of_record = (tm.evaluate(of, annotations=test, measures="mIoU") for of in (out, answers.predictions))
     assert of_file.value("mIoU") == of_record.value("mIoU")
+    check_other_forms(tmp_path, small)
+
+
+def check_other_forms(folder, small):
+    """A list of dicts, and a table with columns of other names, train the same model; one split does not."""
+    rows = [json.loads(line) for line in (folder / "world" / "annotations.jsonl").read_text().splitlines()]
+    with (folder / "mine.csv").open("w") as stream:
+        mine = csv.writer(stream)
+        mine.writerow(["clip", "text", "first", "last", "part"])
+        mine.writerows([row["video_id"], row["sentence"], *row["moments"][0], row["split"]] for row in rows)
+    (folder / "long.json").write_text(json.dumps({row["video_id"]: row["duration_s"] for row in rows}))
+    fields = "video_id=clip, sentence=text, start_s=first, end_s=last, split=part"
+    columns = {"annotations": folder / "mine.csv", "fields": fields, "durations": folder / "long.json"}
+    runs = {"list": {"annotations": rows}, "table": columns}
+    losses = set()
+    for name, annotations in runs.items():
+        run = tm.train("blind-tan", out=folder / name, set=small, measures="mIoU", **annotations)
+        losses.add(run.result.history[-1].loss["total"])
+        predicted = tm.predict(folder / name, out=folder / f"{name}.jsonl", split="test-iid", **annotations)
+        assert len(predicted.predictions) == sum(row["split"] == "test-iid" for row in rows)
+    assert len(losses) == 1
+    with pytest.raises(UsageError, match="found annotations of one split"):
+        tm.train("blind-tan", annotations=tm.read_annotations(folder / "world" / "annotations.jsonl"))

@@ -273,6 +273,11 @@ def test_people_and_systems_are_values():
     assert values == [RIGHT[1]]
     people = tm.humans(annotations=rows, measures="mIoU", draws=5, resamples=20).rows()
     assert {row["value"] for row in people} == {1.0}  # all three marked the same moments
+    three = [{**row, "moments": 3 * row["moments"], "annotators": ["a", "b", "c"]} for row in ROWS]  # as in our files
+    assert tm.humans(annotations=three, measures="mIoU", draws=5, resamples=20).rows() == people
+    three[1]["annotators"].pop()
+    with pytest.raises(InputError, match=r"row 1: field annotators: got \['a', 'b'\], expected 3 names, one a moment"):
+        tm.humans(annotations=three)
 
 
 def test_a_table_has_its_other_splits_as_a_file_does(tmp_path):

@@ -130,6 +130,7 @@ def test_the_densest_moment_counts_wherever_it_stands_in_the_query():
     [
         ([], 20.0, "own: got 0 points, expected 2 or more to fit a density to; there is no density to split by"),
         ([[(0, 5)], None], 20.0, "own: got 1 points"),
+        ([[(0, 5)], [(3, 4)]], NAN, "own: no video's duration is known; --durations FILE or --videos DIR gives them"),
         ([[(0, 5)], [(3, 4)], [(8, 9)]], [NAN, 0.0, 9.0], "own: got 1 points"),
         ([[(0, 5)], [(1, 6)], [(3, 8)]], 20.0, "own: the points lie on one line"),
         ([[(0, 5)], [(0, 5)]], 20.0, "own: the points lie on one line"),

@@ -37,6 +37,8 @@ def test_options_stand_under_headings(call):
         (["meta", "agrement"], "Did you mean 'agreement'? (see truemoment meta --help)"),
         (["evaluate", "x", "--annotatins", "y"], "'--annotations', '--durations'?) (see truemoment evaluate --help)"),
         (["evaluate", "x", "--dataset", "charade-sta"], "did you mean charades-sta?"),
+        (["evaluate", "x", "y"], "before them: --annotations FILE (see truemoment evaluate --help)"),
+        (["evaluate", "--predictions", "x"], "PREDICTIONS has no option before it (see truemoment evaluate --help)"),
         (["datasets", "info", "QVhighlight"], "did you mean qvhighlights?"),
         (["evaluate", "x", "--dataset", "charades-cd"], "charades-cd has train, val, test-iid, test-ood"),
         (["evaluate", "x", "--dataset", "charades-cd", "--split", "tst-ood"], "did you mean test-ood?"),

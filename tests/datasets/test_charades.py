@@ -73,7 +73,7 @@ class TestCharadesSTA:
     def test_bytes_that_are_not_utf8(self, sta, refused):
         sta(b"3MSZA 1 2##a.\n3MSZA 1 2##\xe9.\n")
         assert refused("charades-sta", "test") == (
-            "charades-sta/charades_sta_test.txt:2: got byte 0xe9, expected UTF-8 text"
+            "charades-sta/charades_sta_test.txt:2: got byte 0xe9, expected UTF-8 text; save it as UTF-8"
         )
 
     @pytest.mark.parametrize(

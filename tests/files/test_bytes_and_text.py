@@ -91,7 +91,7 @@ def test_text_that_is_not_utf8_names_line_and_byte(tmp_path, content, line, byte
     path.write_bytes(content)
     with pytest.raises(InputError) as caught:
         read_text(path)
-    assert str(caught.value) == f"{path}:{line}: got byte {byte}, expected UTF-8 text"
+    assert str(caught.value) == f"{path}:{line}: got byte {byte}, expected UTF-8 text; save it as UTF-8"
 
 
 @pytest.mark.parametrize("read", [read_bytes, read_text, lines_of])

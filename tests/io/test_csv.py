@@ -197,7 +197,8 @@ def test_one_id_with_two_videos(refused_csv):
 
 
 def test_bytes_that_are_not_utf8(refused_csv):
-    assert refused_csv(csv("v#0,1,2,3").encode() + b"v#1\xff,1,2,3\n") == ":3: got byte 0xff, expected UTF-8 text"
+    refused = refused_csv(csv("v#0,1,2,3").encode() + b"v#1\xff,1,2,3\n")
+    assert refused == ":3: got byte 0xff, expected UTF-8 text; save it as UTF-8"
 
 
 def test_a_field_without_end(refused_csv):

@@ -94,9 +94,8 @@ def test_a_reference_file_is_not_taken_for_predictions(tmp_path):
     with pytest.raises(InputError) as caught:
         sniff(path)
     assert str(caught.value) == (
-        f'{path}:1: looks most like moment-detr: "pred_relevant_windows" is missing (has the keys "qid", "query", '
-        '"vid", "duration", "relevant_windows"); a file with "duration" may be one of references '
-        "(--annotations); name it with --format, or its columns with --prediction-fields"
+        f"{path}:1: looks like references (qvhighlights), expected predictions; are predictions and annotations "
+        "swapped? If it has predictions, name it with --format, or its columns with --prediction-fields"
     )
 
 

@@ -254,6 +254,35 @@ def test_the_whole_of_every_video_in_per_cent_is_seen():
     assert (str(seen.axis), seen.certain) == ("percent", True)
 
 
+LONG = pytest.mark.parametrize("lengths", [(150.0, 150.0), (120.0, 300.0)])
+"""Videos of which none is too short for 100 s: as QVHighlights has, and as TACoS."""
+
+
+@LONG
+@pytest.mark.parametrize("middle", [None, (25.0, 75.0), (10.0, 90.0)])
+def test_blind_answers_in_per_cent_of_long_videos_are_seen(lengths, middle):
+    """Random ones, and one answer to all: nothing but the numbers shows the unit."""
+    of = annotations(*lengths)
+    start, end = np.sort(np.random.default_rng(1).uniform(0, 100, (2, N)), axis=0)
+    if middle is not None:
+        start, end = np.full(N, middle[0]), np.full(N, middle[1])
+    seen = look_at_units(start, end, of.duration_s, ReferenceTimes.of(of, np.arange(N)))
+    assert (str(seen.axis), seen.certain) == ("percent", True)
+
+
+@LONG
+def test_seconds_that_stop_at_100_are_seconds(lengths):
+    """Answers at the limit where the moment is later, and answers that are then anywhere; and one answer to all."""
+    of = annotations(*lengths)
+    references = ReferenceTimes.of(of, np.arange(N))
+    rng = np.random.default_rng(1)
+    near_s = (np.stack([of.start_s, of.end_s]) + rng.normal(0, 5, (2, N))).clip(0, 100)
+    assert look_at_units(*np.sort(near_s, axis=0), of.duration_s, references) is None
+    anywhere_s = np.where(of.end_s > 100, rng.uniform(0, 100, (2, N)), near_s)
+    assert look_at_units(*np.sort(anywhere_s, axis=0), of.duration_s, references) is None
+    assert look_at_units(np.full(N, 20.0), np.full(N, 60.0), of.duration_s, references) is None
+
+
 @pytest.mark.parametrize("axis", ["seconds", "fps=30"])
 def test_a_given_axis_is_what_the_person_means(files, axis):
     own, frames = files
@@ -299,11 +328,12 @@ def test_references_that_cannot_be_hit_are_counted(tmp_path):
         ("e", "v", 30.0, "w", 29.0, 35.0),  # one second of it can be hit
         ("f", "w", nan, "x", 40.0, 45.0),
         ("g", "v", 30.0, "v", nan, nan),  # no moment
+        ("h", "v", 30.0, "r", 5.0, 2.0),  # ends before it starts
     ]
     path = tmp_path / "p.csv"
-    path.write_text("query_id,start,end\n" + "".join(f"{name},1,5\n" for name in "abcdefg"))
+    path.write_text("query_id,start,end\n" + "".join(f"{name},1,5\n" for name in "abcdefgh"))
     notes = tm.evaluate(path, annotations=Annotations.from_rows(rows), measures="mIoU").document()["notes"]
-    assert "1 query has only references of zero length, which no prediction overlaps" in notes
+    assert "2 queries have only references of zero or negative length, which no prediction overlaps" in notes
     assert "2 queries have only references outside their video, which no prediction inside it overlaps" in notes
 
 

@@ -182,6 +182,12 @@ MALFORMED = {
         '{"qid": 1, "query": "x", "vid": "v", "pred_relevant_windows": [[1, 2, 0.5]]}\n',
         "looks like predictions, expected references; are predictions and annotations swapped?",
     ),
+    "predictions over lines": (
+        "p.json",
+        '{\n "1": {"timestamp": [], "query": "x", "vid": "v"},\n "2": {"timestamp": [[1, 2]]}}',
+        "looks like predictions, expected references; are predictions and annotations swapped?",
+    ),
+    "JSON over lines": ("a.json", '{\n "a": {"x": 1},\n "b": 2\n}', ":1: looks like none of the forms of references"),
     "text": ("a.txt", "once upon a time\n", ":1: looks like none of the forms of references own, answers,"),
     "an archive": ("a.zip", b"PK\x03\x04abc", "is packed by zip"),
 }

@@ -9,6 +9,7 @@ from types import MappingProxyType
 SYNONYMS = MappingProxyType(
     {
         "eval": "evaluate",
+        "score": "evaluate",
         "metrics": "measures",
         "--metrics": "--measures",
         "--metric": "--measures",
@@ -24,6 +25,9 @@ SYNONYMS = MappingProxyType(
 
 SWAPPED = "are predictions and annotations swapped?"
 """Hint where one is read as the other."""
+
+NO_DURATION, GIVES_DURATIONS = "no video's duration is known", "--durations FILE or --videos DIR gives them"
+"""What is missing where references have no durations, and the options that help."""
 
 
 def one_of_known(name: str, names: Iterable[str]) -> str:

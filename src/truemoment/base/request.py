@@ -249,6 +249,7 @@ def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Cal
     assert isinstance(record, type)  # noqa: S101 - a class, which mypy sees as a function
     names = [field.name for _, field, _ in fields_of(record)]
     places = [field.name for field in dataclasses.fields(record) if not field.kw_only]
+    needed = [field.name for field in dataclasses.fields(record) if field.default is dataclasses.MISSING]
 
     @functools.wraps(run)
     def function(*args: P.args, **keywords: P.kwargs) -> R:
@@ -263,6 +264,9 @@ def function_of(record: Callable[P, Q], run: Callable[[Q], R], name: str) -> Cal
                 f"{name}() got {len(args)} arguments without a name, expected {', '.join(places) or 'none'}; the "
                 f"others have one, as in {name}({', '.join([*places, f'{first}=...'])})"
             )
+        given = {*places[: len(args)], *keywords}
+        if missing := [word for word in needed if word not in given]:
+            raise TypeError(f"{name}() is missing {', '.join(missing)}, as in {name}({missing[0]}=...)")
         return run(record(*args, **keywords))
 
     function.__name__ = function.__qualname__ = name

@@ -5,8 +5,10 @@ never guessed: a :class:`Suspicion` names the axis that fits, and the person dec
 
 Seconds are improbable if many moments end after the end of their video, if all times are at most 1, or if the latest
 ends are at 100 and those of the references are not. An axis fits if the moments then lie in their videos and overlap
-the references more. Moments up to 100 that end after the end of short videos need not: answers that are far off overlap
-the references as little in either unit. Where none of many does, they are seconds.
+the references more. Answers that are far off overlap the references as little in either unit. Where they lie between 0
+and 100, three signs decide. They end after the end of videos shorter than that, or of many such videos never. They do
+not end at 100 where the references are later, as answers in seconds do that stop there. They overlap the references of
+their own queries, as seconds, no more than those of others.
 """
 
 from __future__ import annotations
@@ -40,6 +42,10 @@ FITS = 0.3
 """Mean IoU from which answers and references have one unit, whatever the durations are."""
 EXPECTED = 20
 """Number of references above 100 s that answers in seconds would not all miss."""
+AT_LIMIT = 0.75
+"""Share of later references whose answers end at 100 s, from which answers in seconds may stop there."""
+OWN, MOST_OWN = 3.0, 500
+"""Standard errors from which answers are nearer to references of their own queries, and number of queries compared."""
 NEAR = 1.5
 """Factor by which the late ends on an axis that fits may miss the ends of the videos."""
 SURE = 2.5
@@ -103,6 +109,10 @@ class ReferenceTimes:
     def latest_s(self) -> Floats:
         """Return the latest end of the references of each moment, (N,); NaN without one."""
         return np.asarray(np.fmax.reduceat(self.end_s, self.offsets[:-1]))
+
+    def earliest_s(self) -> Floats:
+        """Return the earliest end of the references of each moment, (N,); NaN without one."""
+        return np.asarray(np.fmin.reduceat(self.end_s, self.offsets[:-1]))
 
 
 def look_at_units(
@@ -178,18 +188,51 @@ class _Look:
         return float(np.mean((self.end > SLACK * self.duration_s + 1.0)[self.known]))
 
     def sure_of_hundredths(self) -> float:
-        """Return the standard errors that times up to 100 need, by where they end in videos shorter than that.
+        """Return the standard errors that times up to 100 need to be no seconds.
 
-        Infinite if none of many ends there after the end of its video, as hundredths would. From 0 to 100 everywhere is
-        the whole video.
+        None, where one answer to all queries is centred on the middle of the video. Infinitely many, if none of many
+        ends after the end of a video shorter than 100 s, as hundredths would.
         """
-        if np.all(self.start[self.known] == 0) and np.all(self.end[self.known] == 100):
+        if self.is_constant_middle():
             return -np.inf
         short = self.known & (self.duration_s < TOO_SHORT_S)
         past = self.end[short] > SLACK * self.duration_s[short] + 1.0
         if len(past) >= SOME and float(past.mean()) > MANY_PAST:
             return -SURE
-        return np.inf if len(past) >= ENOUGH and not past.any() else SURE
+        if len(past) >= ENOUGH and not past.any():
+            return np.inf
+        return SURE if self.stops_at_limit() or self.own_in_seconds() >= OWN else -SURE
+
+    def is_constant_middle(self) -> bool:
+        """Return whether every answer is the same moment around 50, such as 0 to 100 or 25 to 75."""
+        start, end = self.start[self.known], self.end[self.known]
+        return bool(np.ptp(start) == 0 and np.ptp(end) == 0 and abs(start[0] + end[0] - 100) <= 1)
+
+    def stops_at_limit(self) -> bool:
+        """Return whether most answers to queries with later references end at 100 s, or there are no such queries."""
+        if self.references is None:
+            return True
+        later = self.known & (self.references.earliest_s() > 105)
+        return not later.any() or float(np.mean(self.end[later] >= self.most(0.99) - 1)) >= AT_LIMIT
+
+    def own_in_seconds(self) -> float:
+        """Return by how many standard errors answers, as seconds, overlap references of their own queries more.
+
+        The sum of IoUs is compared with its mean and deviation over all permutations of the answers among the queries
+        whose references end within 100 s (Hoeffding 1951, DOI 10.1214/aoms/1177729593).
+        """
+        if self.references is None:
+            return np.inf
+        early = np.flatnonzero(self.known & (self.references.latest_s() <= 100))
+        if len(early) < 2:
+            return 0.0
+        early = early[:: -(-len(early) // MOST_OWN)]
+        first = self.references.offsets[:-1][early]
+        answer_s = self.start[early, None], self.end[early, None]
+        iou = np.nan_to_num(temporal_iou(*answer_s, self.references.start_s[first], self.references.end_s[first]))
+        centred = iou - iou.mean(axis=0) - iou.mean(axis=1, keepdims=True) + iou.mean()
+        deviation = float(np.sqrt(np.sum(centred**2) / (len(early) - 1)))
+        return float(np.trace(centred)) / deviation if deviation > 0 else 0.0
 
     def iou(self, axis: Axis, references: ReferenceTimes) -> Floats:
         """Return the IoU of each moment with its references."""
@@ -228,12 +271,13 @@ class _Look:
     def scaled(self) -> Suspicion | None:
         """Return the unit of times that are too large, or all too small, to be seconds."""
         past, late = self.past_end(), self.most(0.97)
-        hundredths = Axis("bins", 100.0) if self.whole and self.longest < 100 else Axis("percent")
+        middle = self.is_constant_middle()
+        hundredths = Axis("bins", 100.0) if self.whole and self.longest < 100 and not middle else Axis("percent")
         expected, whose = self.expected_above_100()
         above = int(np.sum(self.end[self.known] > 105))
         if (
             self.enough
-            and 95 <= self.most(0.99) <= 102
+            and (95 <= self.most(0.99) <= 102 or middle)
             and above < expected / 4
             and self.best([hundredths], self.sure_of_hundredths())
         ):

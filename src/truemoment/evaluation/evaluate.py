@@ -16,6 +16,7 @@ import numpy as np
 
 from truemoment.base.errors import InputError, MeasureError, ProtocolError, UsageError
 from truemoment.base.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, suppress
+from truemoment.base.known_names import GIVES_DURATIONS
 from truemoment.base.records import Annotations, Predictions
 from truemoment.base.rules import OnUnknown
 from truemoment.evaluation.measures import (
@@ -209,9 +210,7 @@ def note_on_durations(protocol: Protocol, annotations: Annotations, measures: Se
         return ""
     n_videos = len(set(annotations.video_id[_unknown_durations(annotations, standard)]))
     videos = "1 video has" if n_videos == 1 else f"{n_videos:,} videos have"
-    return (
-        f"without {', '.join(map(str, missing))}, as {videos} no duration; --durations FILE or --videos DIR gives them"
-    )
+    return f"without {', '.join(map(str, missing))}, as {videos} no duration; {GIVES_DURATIONS}"
 
 
 def evaluate_constants(

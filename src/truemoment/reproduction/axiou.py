@@ -277,6 +277,7 @@ TABLES = (
         DATASETS,
         "axiou_agreement.csv",
         agreement,
+        seconds=8,
     ),
     PublishedTable(
         "axiou-noise",

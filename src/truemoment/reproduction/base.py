@@ -187,6 +187,8 @@ class PublishedTable:
         Takes these figures and returns what is drawn of them; by default nothing is.
     blocks, details
         Functions of these figures to further blocks and to keys of the document; none by default.
+    seconds
+        About how long it takes on two cores.
     """
 
     name: str
@@ -198,6 +200,7 @@ class PublishedTable:
     drawings: Callable[[Sequence[Reproduced]], Sequence[Drawing]] = lambda _: ()
     blocks: Callable[[Sequence[Reproduced]], Sequence[Block]] = lambda _: ()
     details: Callable[[Sequence[Reproduced]], Mapping[str, Any]] = lambda _: {}
+    seconds: float = 4.0
 
 
 @dataclass(frozen=True)

@@ -155,5 +155,6 @@ TABLES = (
         FIGURES,
         blind_beside_published,
         drawings,
+        seconds=300,
     ),
 )

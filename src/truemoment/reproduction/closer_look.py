@@ -179,5 +179,6 @@ TABLES = (
         RE_SPLIT,
         "closer_look_table2.csv",
         bandwidth_search,
+        seconds=10,
     ),
 )

@@ -430,6 +430,7 @@ TABLES = (
         DATASETS,
         BLIND_FIGURES,
         blind,
+        seconds=18,
     ),
     PublishedTable(
         "verb-coverage",
@@ -438,6 +439,7 @@ TABLES = (
         ("charades-sta", "activitynet-captions", "charades-cd", "activitynet-cd"),
         "verb_coverage.csv",
         verb_coverage,
+        seconds=6,
     ),
     PublishedTable(
         "verb-engine",
@@ -446,5 +448,6 @@ TABLES = (
         DATASETS,
         "hidden_challenges_verbs.csv",
         verb_engine,
+        seconds=15,
     ),
 )

@@ -370,6 +370,7 @@ TABLES = (
         ("tacos", "charades-sta", "activitynet-captions"),
         "mad_table1.csv",
         table_1,
+        seconds=6,
     ),
     PublishedTable(
         "mad-2",
@@ -378,6 +379,7 @@ TABLES = (
         ("mad",),
         "mad_table2.csv",
         search_tables,
+        seconds=3600,
     ),
     PublishedTable(
         "mad-3",
@@ -386,5 +388,6 @@ TABLES = (
         ("mad",),
         "mad_table3.csv",
         partial(search_tables, length_s=CHUNK_S),
+        seconds=3600,
     ),
 )

@@ -21,7 +21,7 @@ from truemoment.base.request import (
     seed,
     several,
 )
-from truemoment.studies.request import Data, Workers, path_of
+from truemoment.studies.request import MappedData, Workers, path_of
 
 if TYPE_CHECKING:
     from truemoment.searching.building import IndexReport
@@ -163,7 +163,7 @@ class SentenceSearch(RankingOptions, VideoIndexing):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SplitTarget(Data, VideoIndexing):
+class SplitTarget(MappedData, VideoIndexing):
     """The queries of a split, and where their moments are searched."""
 
     target: Path = argument(metavar="INDEX|VIDEO|FEATURES")

@@ -134,17 +134,19 @@ class ReadingAnnotations(Request):
         return durations
 
 
+def own_annotations() -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Return the option --annotations."""
+    return option("File of your own annotations, in place of --dataset; its form is recognised.", metavar="FILE")
+
+
 @dataclass(frozen=True, kw_only=True)
-class Data(Request):
-    """The annotations of a study."""
+class DataOfSplits(Request):
+    """Annotations of a study of several splits."""
 
     HEADING = "Data"
 
     dataset: InDataset[str | None] = dataset()
-    annotations: In[AnyAnnotations | None] = option(
-        "File of your own annotations, in place of --dataset; its form is recognised.", metavar="FILE"
-    )
-    split: str | None = option("Split of the dataset, e.g. test-ood.", metavar="NAME", complete="splits")
+    annotations: In[AnyAnnotations | None] = own_annotations()
     data_dir: AnyFile | None = data_dir()
 
     def check(self) -> None:
@@ -161,8 +163,13 @@ class Data(Request):
         if not isinstance(self.annotations, Annotations | AnnotationSource):
             how = self.how_references if isinstance(self, ReadingAnnotations) else AS_STATED
             entries = tuple(reference_entries(self.annotations, how))
-            source = AnnotationSource(None, Path("annotations"), self.split, how=how, entries=entries)
+            source = AnnotationSource(None, Path("annotations"), self.read_split, how=how, entries=entries)
             object.__setattr__(self, "annotations", source)
+
+    @property
+    def read_split(self) -> str | None:
+        """The split that is read where none is named."""
+        return None
 
     @property
     def source(self) -> AnnotationSource:
@@ -172,10 +179,27 @@ class Data(Request):
         if isinstance(self.annotations, AnnotationSource):
             return self.annotations
         dataset = None if self.dataset is None else str(self.dataset)
-        places = path_of(self.annotations), self.split, path_of(self.data_dir)
+        places = path_of(self.annotations), self.read_split, path_of(self.data_dir)
         if isinstance(self, ReadingAnnotations):
             return AnnotationSource(dataset, *places, self.how_references)
         return AnnotationSource(dataset, *places)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data(DataOfSplits):
+    """The annotations of a study of one split."""
+
+    HEADING = "Data"
+
+    dataset: InDataset[str | None] = dataset()
+    annotations: In[AnyAnnotations | None] = own_annotations()
+    split: str | None = option("Split of the dataset, e.g. test-ood.", metavar="NAME", complete="splits")
+    data_dir: AnyFile | None = data_dir()
+
+    @property
+    def read_split(self) -> str | None:
+        """The split that is read."""
+        return self.split
 
     @property
     def origin(self) -> AnnotationSource | Annotations:

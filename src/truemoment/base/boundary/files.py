@@ -32,6 +32,8 @@ from truemoment.base.errors import InputError, MissingFileError
 
 T = TypeVar("T")
 
+AS_UTF_8 = "save it as UTF-8"
+"""Hint for text in another encoding."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UNREADABLE = (OSError, EOFError, zlib.error)
 """Errors that reading or unpacking a file may raise."""
@@ -73,7 +75,8 @@ def read_text(path: AnyPath, *, most: int = SETTINGS_BYTES) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"got byte 0x{data[error.start]:02x}, expected UTF-8 text", path=path, line=line) from None
+        came = f"got byte 0x{data[error.start]:02x}, expected UTF-8 text"
+        raise InputError(came, path=path, line=line, hint=AS_UTF_8) from None
 
 
 def decode_json(data: bytes, kind: type[T], *, path: AnyPath, line: int = 1, field: str = "") -> T:
@@ -85,7 +88,7 @@ def decode_json(data: bytes, kind: type[T], *, path: AnyPath, line: int = 1, fie
         raise _invalid(error, data, path, line, field) from None
     except UnicodeDecodeError as error:
         came = f"got byte 0x{error.object[error.start]:02x}, expected UTF-8 text"
-        raise InputError(came, path=path, line=line, field=field or None) from None
+        raise InputError(came, path=path, line=line, field=field or None, hint=AS_UTF_8) from None
     except RecursionError:
         raise InputError("is nested too deeply", path=path, line=line, field=field or None) from None
     except msgspec.DecodeError as error:

@@ -70,11 +70,13 @@ class AnnotationSource:
             raise UsageError(f"which split? give --split NAME; {self.dataset} has {names}")
         return load_annotations(self.dataset, split, data_dir=self.data_dir)
 
-    def _splits(self) -> set[str]:
-        """Return the names of the splits in a file or a value."""
-        if self.annotations is None or self.entries is not None:
-            return splits_in(self.entries or ())
-        return splits_of(self.annotations, self.how)
+    def split_names(self) -> list[str]:
+        """Return the names of the splits of a dataset, or of those in a file or a value."""
+        if self.entries is not None:
+            return sorted(splits_in(self.entries))
+        if self.annotations is not None:
+            return sorted(splits_of(self.annotations, self.how))
+        return [split.name for split in get_dataset(self.dataset or "").splits]
 
     def words(self) -> list[str]:
         """Return the options of the command line that name this source."""
@@ -92,7 +94,7 @@ class AnnotationSource:
         if self.split is None or name == self.split:
             return None
         if self.annotations is not None:
-            return self.read(name) if name in self._splits() else None
+            return self.read(name) if name in self.split_names() else None
         try:
             return self.read(name)
         except (UsageError, MissingFileError):
@@ -124,7 +126,7 @@ class AnnotationSource:
         `annotations` is a split that was read already.
         """
         if self.annotations is not None:
-            names = sorted(self._splits())
+            names = self.split_names()
         else:
             splits = get_dataset(self.dataset or "").splits
             selected = next((split for split in splits if split.name == self.split), None)

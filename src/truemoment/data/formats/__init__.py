@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from truemoment.base.boundary.own_path import AnyPath, any_path
 from truemoment.base.errors import InputError, UsageError
-from truemoment.base.known_names import one_of_known
+from truemoment.base.known_names import SWAPPED, one_of_known
 from truemoment.base.records import Annotations, Predictions
 from truemoment.base.registry import Registry
 from truemoment.base.rules import OnNegative, OnUnknown
@@ -123,7 +123,18 @@ def sniff(path: AnyPath) -> tuple[Format, str]:
     if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # whose error names them
         return table.FORMAT, f"its name ends in {path.suffix}"
     hint = "name it with --format" + f", or its columns with {objects.OPTION}" * bool(head.entry_keys)
+    if (form := _form_of_references(head)) is not None:
+        problem = f"looks like references ({form}), expected predictions"
+        raise InputError(problem, path=path, line=1, hint=f"{SWAPPED} If it has predictions, {hint}")
     raise InputError(unknown(head, FORMATS), path=path, line=1, hint=hint)
+
+
+def _form_of_references(head: Head) -> str | None:
+    """Return the form of JSON that is references; None for another file."""
+    from truemoment.data.references import REFERENCES  # noqa: PLC0415 - needed for a refusal only
+
+    forms = REFERENCES.own.items() if head.is_object or head.is_list else ()
+    return next((name for name, form in forms if form.recognise(head)), None)
 
 
 def _format_of_columns(head: Head) -> Format:

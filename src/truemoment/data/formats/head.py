@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from truemoment.base.boundary.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
+from truemoment.base.boundary.files import AS_UTF_8, BYTE_ORDER_MARK, UNREADABLE, open_binary
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.boundary.tables import UTF_16
 from truemoment.base.errors import InputError, MissingFileError
@@ -39,7 +39,7 @@ class Head:
         if data.startswith(UTF_16):
             data = data[: len(data) // 2 * 2].decode("utf-16", "replace").encode("utf-8", "replace")
             if data.lstrip()[:1] in (b"{", b"["):
-                raise InputError("is JSON in UTF-16, expected UTF-8", path=path, hint="save it as UTF-8")
+                raise InputError("is JSON in UTF-16, expected UTF-8", path=path, hint=AS_UTF_8)
         data = data.removeprefix(BYTE_ORDER_MARK)
         refuse_what_is_no_text(path, data)
         return cls(path, data.lstrip())

@@ -8,8 +8,6 @@ from truemoment.data.formats.base import Format
 from truemoment.data.formats.head import ITEM, Head, outline
 
 MOST_SHOWN = 8
-REFERENCES = ("duration", "duration_s", "movie_duration", "database")
-"""Keys of references, which predictions seldom have."""
 
 
 def unknown(head: Head, formats: Mapping[str, Format]) -> str:
@@ -24,9 +22,7 @@ def unknown(head: Head, formats: Mapping[str, Format]) -> str:
         return f"{has}, which no format of predictions has; expected for example {formats['native'].summary}"
     missing = ", ".join(f'"{key}"' for key in sorted(best.needs - set(keys)))
     what = f"{missing} is missing" if missing else f"has its keys in another layout, expected {best.summary}"
-    key = next((key for key in REFERENCES if key in keys), None)
-    of_references = "" if key is None else f'; a file with "{key}" may be one of references (--annotations)'
-    return f"looks most like {best.name}: {what} ({has}){of_references}"
+    return f"looks most like {best.name}: {what} ({has})"
 
 
 def _keys(head: Head) -> list[str]:

@@ -200,7 +200,7 @@ def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[Referen
             f"looks like {' and like '.join(f'{form.name} ({why})' for form, why in candidates)}", path=path
         )
     columns = list(head.entry_keys) or headings(head)
-    if (head.is_object and not columns) or not head.data or head.line_keys & {"video_id", "sentence", "moments"}:
+    if (head.line.strip() == b"{}") or not head.data or head.line_keys & {"video_id", "sentence", "moments"}:
         return own.FORM, "it has lines of JSON"  # whose reader names what is missing
     if _predicts(head):
         raise InputError("looks like predictions, expected references", path=path, hint=SWAPPED)

@@ -32,7 +32,7 @@ USUAL: Usual = {
     ),
     "duration_s": ("duration_s", "duration", "video_duration"),
     "query_id": ("query_id", "qid", "desc_id"),
-    "annotator": ("annotator", "worker", "worker_id", "workerid"),
+    "annotator": ("annotator", "annotators", "worker", "worker_id", "workerid"),
     "split": ("split", "subset"),
 }
 """Usual names of the columns of each field, in lower case."""
@@ -106,7 +106,7 @@ def _refuse_other_query(first: ReferenceEntry, entry: ReferenceEntry, path: AnyP
 
 def _entry(fields: RecordFields) -> ReferenceEntry:
     """Return a record as an entry."""
-    query_id, annotator, split = (fields.text(name) for name in ("query_id", "annotator", "split"))
+    query_id, split = fields.text("query_id"), fields.text("split")
     moments: list[Moment] = [
         (_seconds(fields, start, "start_s"), _seconds(fields, end, "end_s")) for start, end in fields.moments()
     ]
@@ -117,10 +117,21 @@ def _entry(fields: RecordFields) -> ReferenceEntry:
         moments,
         duration_s if math.isnan(duration_s) else _seconds(fields, duration_s, "duration_s"),
         query_id or None,
-        [annotator] * (len(moments) or 1) if annotator else (),
+        _annotators(fields, len(moments) or 1),
         split or None,
         line=fields.record.line,
     )
+
+
+def _annotators(fields: RecordFields, n_moments: int) -> list[str]:
+    """Return the annotator of each moment: one name for all, or a list of them."""
+    names = fields.value("annotator")
+    if not isinstance(names, list):
+        name = fields.text("annotator")
+        return [name] * n_moments if name else []
+    if len(names) not in (0, n_moments) or not all(isinstance(name, str) for name in names):
+        raise fields.wrong("annotator", names, f"{n_moments} name{'s' if n_moments > 1 else ''}, one a moment")
+    return names
 
 
 def _seconds(fields: RecordFields, value: float, field: str) -> float:

@@ -13,7 +13,7 @@ from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, Out, Request, Running, argument, number, option, seed, several
 from truemoment.learning.training.request import PredictionFile
-from truemoment.studies.request import Data
+from truemoment.studies.request import Data, ReadingAnnotations
 
 if TYPE_CHECKING:
     from truemoment.base.records import Annotations
@@ -111,7 +111,7 @@ class RequestOptions(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServedModelOptions(PredictionFile, Data, FrameOptions, RequestOptions, Running):
+class ServedModelOptions(PredictionFile, Data, FrameOptions, RequestOptions, ReadingAnnotations, Running):
     """A served model, the queries that it is asked about, and how."""
 
     url: str = argument(metavar="ENDPOINT")

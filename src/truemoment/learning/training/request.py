@@ -11,7 +11,6 @@ from truemoment.base.errors import UsageError
 from truemoment.base.request import (
     AnyFile,
     In,
-    InDataset,
     InRun,
     NewFolder,
     Out,
@@ -24,23 +23,19 @@ from truemoment.base.request import (
     seed,
     several,
 )
-from truemoment.studies.request import Data, data_dir, dataset, path_of
+from truemoment.studies.request import NO_OTHER_SPLITS, DataOfSplits, MappedData, ReadingAnnotations, is_file, path_of
 
 if TYPE_CHECKING:
-    from truemoment.data.datasets.source import AnnotationSource
     from truemoment.learning.training.recipes import Recipe
     from truemoment.learning.training.run import RunSources
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learning(Request):
-    """What a recipe is trained on, and what is changed in it."""
+class Changing(Request):
+    """The features of a recipe, the splits that it predicts, and what is changed in it."""
 
-    HEADING = "Data and recipe"
+    HEADING = "Features and recipe"
 
-    dataset: InDataset[str | None] = dataset()
-    annotations: In[AnyFile | None] = option("File of your own annotations, in place of --dataset.", metavar="FILE")
-    data_dir: AnyFile | None = data_dir()
     features: In[str | None] = option(
         "FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades and ActivityNet; or several, joined by commas.",
         metavar="SOURCE",
@@ -56,13 +51,6 @@ class Learning(Request):
     )
 
     @property
-    def source(self) -> AnnotationSource:
-        """The annotations."""
-        from truemoment.data.datasets.source import AnnotationSource
-
-        return AnnotationSource(self.dataset, path_of(self.annotations), None, path_of(self.data_dir))
-
-    @property
     def tests(self) -> tuple[str, ...]:
         """Names of the splits that are predicted; none for every test split."""
         return several(self.test)
@@ -74,9 +62,14 @@ class Learning(Request):
             return tuple(f"{key}={value}" for key, value in self.set.items())
         return several(self.set)
 
+
+@dataclass(frozen=True, kw_only=True)
+class Learning(DataOfSplits, Changing, ReadingAnnotations):
+    """What a recipe is trained on, how that is read, and what is changed in the recipe."""
+
     def files(self) -> list[Path | None]:
         """Return the files that are read."""
-        return [*self.source.files(), *named_files(self.features or "")]
+        return [*self.source.files(), path_of(self.durations), *named_files(self.features or "")]
 
 
 @dataclass(frozen=True)
@@ -140,6 +133,11 @@ class TrainRequest(Learning):
         """Refuse a dataset and a file of annotations, and neither."""
         if (self.dataset is None) == (self.annotations is None):
             raise UsageError("which annotations? give --dataset NAME or --annotations FILE, one of them")
+        if not (self.annotations is None or is_file(self.annotations)):
+            from truemoment.base.records import Annotations
+
+            if isinstance(self.annotations, Annotations):
+                raise UsageError(NO_OTHER_SPLITS)
 
     def resolved_recipe(self) -> Recipe:
         """Return the recipe with its changes and its mixture; refuse measures that it does not have."""
@@ -155,7 +153,7 @@ class TrainRequest(Learning):
         """Return the folder of the run."""
         if self.out is not None:
             return Path(self.out)
-        name = self.dataset or (path_of(self.annotations) or Path("own")).stem
+        name = self.dataset or (self.source.annotations or Path("own")).stem
         return Path("runs") / f"{recipe.model}-{name}-{recipe.hash[:6]}-{self.seed}"
 
     def run_sources(self) -> RunSources:
@@ -196,7 +194,7 @@ class PredictionFile(Request):
 
 
 @dataclass(frozen=True)
-class PredictRequest(PredictionFile, Data):
+class PredictRequest(PredictionFile, MappedData):
     """A trained run, and the queries that it predicts."""
 
     run: InRun[AnyFile] = argument(metavar="RUN")

@@ -15,7 +15,6 @@ from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import get_dataset, made_of
 from truemoment.data.datasets.source import AnnotationSource
-from truemoment.data.references import splits_of
 from truemoment.data.split_file import read_groups
 from truemoment.learning.models import Family
 from truemoment.learning.training.mixtures import Mixture, read_mixture, shared_films
@@ -75,12 +74,6 @@ class RunSources:
     queries: str = ""
     start: Path | None = None
 
-    def split_names(self) -> list[str]:
-        """Return the names of all splits of the dataset, or of the user's own file."""
-        if self.data.annotations is not None:
-            return sorted(splits_of(self.data.annotations, self.data.how))
-        return [split.name for split in get_dataset(self.data.dataset or "").splits]
-
     def is_test(self, split: str) -> bool:
         """Whether a split is a test split, or part of one."""
         if self.data.annotations is not None:
@@ -95,7 +88,7 @@ class RunSources:
         if self.tests:
             return {name: self.data.read(name) for name in self.tests if name != NO_TEST}, []
         tests, notes = dict[str, Annotations](), []
-        for name in self.split_names():
+        for name in self.data.split_names():
             if name.startswith("test"):
                 try:
                     tests[name] = self.data.read(name)
@@ -297,7 +290,7 @@ def _selection_split(recipe: Recipe, sources: RunSources, dataset: str) -> tuple
     """Return the split that chooses the epoch, and a note if it is not the recipe's; refuse a test split."""
     split = sources.select_split or recipe.select.split
     notes = []
-    if split != HELD_OUT and sources.select_split is None and split not in sources.split_names():
+    if split != HELD_OUT and sources.select_split is None and split not in sources.data.split_names():
         notes.append(
             f"{dataset} has no split {split}: the epoch was chosen on a tenth of the training videos, held out"
         )

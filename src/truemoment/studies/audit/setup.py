@@ -10,7 +10,7 @@ import numpy as np
 
 from truemoment.base.boundary.caching import NO_CACHE, Cache
 from truemoment.base.errors import UsageError
-from truemoment.base.known_names import one_of_known
+from truemoment.base.known_names import GIVES_DURATIONS, one_of_known
 from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines.floors import headline_of
 from truemoment.data.formats import MatchReport
@@ -165,7 +165,7 @@ class AuditSetup:
             q = int(np.flatnonzero(~(queries.duration_s > 0))[0])
             raise UsageError(
                 f"{name}: found duration_s {queries.duration_s[q]:g} for query {queries.query_id[q]!r}; an audit needs "
-                "every video's duration: floors predict shares of it; --durations FILE or --videos DIR gives them"
+                f"every video's duration: floors predict shares of it; {GIVES_DURATIONS}"
             )
         for other in (self.splits.train, self.splits.validation):
             if other is not None and other.sha256 == self.annotations.sha256:

@@ -9,6 +9,7 @@ from typing import Any
 
 from truemoment.base.boundary.documents import Measured, document_head
 from truemoment.base.errors import UsageError
+from truemoment.base.known_names import NO_DURATION
 from truemoment.base.version import __version__ as version
 from truemoment.evaluation.uncertainty import LEVEL
 from truemoment.report.drawing import shortened
@@ -25,7 +26,7 @@ from truemoment.studies.bias.surveys import OVER, SplitPair, SplitSurvey, Survey
 
 SCHEMA = "truemoment/bias/1"
 
-NO_MOMENT, NO_WORD, NO_VIDEO = "there is no moment", "there is no query", "no video's duration is known"
+NO_MOMENT, NO_WORD, NO_VIDEO = "there is no moment", "there is no query", NO_DURATION
 
 # -------------------------------------------------------------------------------------------- document
 

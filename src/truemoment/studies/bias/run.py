@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from truemoment.base.boundary.files import source_of
 from truemoment.base.errors import UsageError
+from truemoment.base.known_names import GIVES_DURATIONS, NO_DURATION
 from truemoment.base.records import Annotations
 from truemoment.base.request import function_of, several
 from truemoment.data.axes import parse_axis
@@ -114,6 +117,8 @@ def _datasets(request: BiasRequest) -> Iterator[tuple[AllSplits, Mapping[str, st
             splits, source = splits_of_file(path, only, request.how_references), source_of(path)
         else:
             path, splits = Path("annotations"), splits_of_value(value, only, request.how_references)
+        if not any(np.any(split.duration_s > 0) for split in splits.splits.values()):
+            request.on_warning(f"{path}: {NO_DURATION}; {GIVES_DURATIONS}")
         yield splits._replace(splits=_on_axis(splits.splits, path, request)), source
 
 

@@ -26,6 +26,7 @@ import numpy as np
 from truemoment.base.density import Density
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Bools, Floats, seconds_to_norm
+from truemoment.base.known_names import GIVES_DURATIONS, NO_DURATION
 from truemoment.base.records import Annotations
 from truemoment.data.language import Engine, Token
 
@@ -124,6 +125,8 @@ class LocationShift:
         A query with several moments counts by its most typical one, because an answer with that one is right.
         """
         is_known = (annotations.duration_s > 0) & ~np.isnan(annotations.start_s)
+        if len(annotations) and not np.any(annotations.duration_s > 0):
+            raise InputError(f"{annotations.dataset}: {NO_DURATION}", hint=GIVES_DURATIONS)
         duration_s = annotations.duration_s[is_known]
         times = np.sort(np.stack([annotations.start_s[is_known], annotations.end_s[is_known]], axis=1), axis=1)
         with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused below

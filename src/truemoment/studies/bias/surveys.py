@@ -16,6 +16,7 @@ import numpy as np
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import TIE, Floats, temporal_iou
+from truemoment.base.known_names import NO_DURATION
 from truemoment.base.records import Annotations
 from truemoment.data.datasets.all_splits import AllSplits
 from truemoment.data.language import verbs_of
@@ -342,7 +343,7 @@ def _locations(annotations: Annotations) -> SurveyPart[Locations]:
     if annotations.without_moment.all():
         return SurveyPart(None, "no query has a moment")
     if not np.any(annotations.duration_s > 0):
-        return SurveyPart(None, "no video's duration is known")
+        return SurveyPart(None, NO_DURATION)
     return _attempt(lambda: Locations.of(annotations), "no moment lies within its video")
 
 

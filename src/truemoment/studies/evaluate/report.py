@@ -55,7 +55,7 @@ class Evaluation(Scores, Result):
     n_answers
         Number of answers in words that the report shows, with the moments read from them.
     zero_length, outside
-        Number of queries whose references all have zero length, and of those whose references have zero length or lie
+        Number of queries whose references all end where or before they start, and of those whose others lie
         outside the video.
     equal_scores
         Whether all scores of the predictions are equal.
@@ -259,8 +259,8 @@ def notes(evaluation: Evaluation) -> list[str]:
     lines += _counted(
         (
             evaluation.zero_length,
-            "query has only references of zero length, which no prediction overlaps",
-            "queries have only references of zero length, which no prediction overlaps",
+            "query has only references of zero or negative length, which no prediction overlaps",
+            "queries have only references of zero or negative length, which no prediction overlaps",
         ),
         (
             evaluation.outside,

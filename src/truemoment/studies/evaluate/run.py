@@ -80,8 +80,8 @@ def run(request: Evaluate) -> Evaluation:
 
 
 def _unhittable(reference: Annotations) -> tuple[int, int]:
-    """Return the number of queries with only references of zero length, and with only these or others outside."""
-    no_length = reference.start_s == reference.end_s
+    """Return the number of queries with only references without length, and with only these or others outside."""
+    no_length = reference.start_s >= reference.end_s
     outside = (reference.start_s >= reference.duration_s) | (reference.end_s <= 0)
     first = reference.offsets[:-1]
     all_empty = np.logical_and.reduceat(no_length, first)
