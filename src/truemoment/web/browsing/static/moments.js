@@ -32,7 +32,7 @@ export function fixed(value, digits) {
 
 /** @param {number | null | undefined} match @returns {string} as 98 % */
 export function matchText(match) {
-  return match === null || match === undefined ? "–" : `${Math.round(100 * match)} %`;
+  return match === null || match === undefined ? "–" : `${Math.round(100 * match)}\u00a0%`;
 }
 
 /** @param {Moment} moment @returns {string} as 0.294, match 98 % */
