@@ -3,10 +3,10 @@
 python benchmarks/declaration.py [PLACE...]
 
 PLACE is DATASET/SPLIT, e.g. tacos/test. Each kind of answers is tested on draws of 20, 50 and 200 videos, and once on
-200 to 1,500 videos, as many as there are. Those above the line do not know the order, 400, 200 and 100 draws: sentence
-networks kept back, other blind methods that read a sentence, methods that see 40 or 90 of 100 moments, or all of them
-badly. Those below do, in half of their answers or all, 150, 100 and 40 draws. The last lines are methods that see,
-where the annotations err.
+200 to 1,500 videos, as many as there are. Those above the first line do not know the order, 200, 100 and 50 draws:
+sentence networks kept back, other blind methods that read a sentence, methods that see 40 or 90 of 100 moments, or all
+of them badly. Those below do, in half of their answers or all, 150, 80 and 40 draws. Then come methods that see, where
+the annotations err, and people: the re-annotations of ActivityNet Captions, in the order of the file, and their median.
 """
 
 import os
@@ -26,14 +26,16 @@ from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit.declaration import DRAWS, places_for
-from truemoment.studies.audit.order_following import OrderEvidence
-from truemoment.studies.audit.place_law import PlaceLaw, moment_terms, places_of, true_shares
+from truemoment.studies.audit.order_following import ComparedPlaces, order_following
+from truemoment.studies.audit.place_law import PlaceLaw, shares_of_video, true_shares
 
 DATA = os.environ.get("TRUEMOMENT_DATA", "../shared/data")
 PLACES = ("tacos/test", "activitynet-cd/test-ood", "activitynet-captions/val_2")
 MEASURES, MOST_VIDEOS = parse_measures("R@1,IoU=0.5"), 1500
-SIZES, WITHOUT, INFORMED = (20, 50, 200), (400, 200, 100), (150, 100, 40)
-SEES, SEES_MOST, ERRORS = 0.4, 0.9, (0.1, 0.2)
+SIZES, WITHOUT, INFORMED = (20, 50, 200), (200, 100, 50), (150, 80, 40)
+SEES, SEES_MOST, ERRORS = 0.4, 0.9, (0.05, 0.1, 0.2)
+SEEING = (f"sees {SEES:.0%}, else network", f"sees {SEES_MOST:.0%}, else network", "sees all, spread 0.03")
+PEOPLE = {"activitynet-captions/val_2": "human-activitynet"}
 
 
 def shares(predictions: Predictions, queries: Queries) -> Floats:
@@ -109,19 +111,20 @@ def kinds(
     return without, informed | mixed
 
 
-def contradicted(evidence: OrderEvidence, size: int, rng: np.random.Generator, repeats: int) -> float:
-    """Return on which share of draws of videos the declaration is contradicted, in per cent."""
-    n_videos = len(evidence.total)
-    drawn = (evidence.select(rng.choice(n_videos, size, replace=False)).following() for _ in range(repeats))
-    return 100 * float(np.mean([following.contradicts for following in drawn]))
-
-
-def outcome(evidence: OrderEvidence) -> str:
-    """All videos in words."""
-    following = evidence.following()
-    contradicts = "contradicted" if following.contradicts else "holds"
-    low, high = following.ci95
-    return f"{contradicts:12} {following.share:.2f} ({low:.2f} to {high:.2f})"
+def row(kind: str, answers: Floats, places: ComparedPlaces, rng: np.random.Generator, repeats: tuple[int, ...]) -> None:
+    """Print in which per cent of draws of videos the declaration is contradicted, and the result on all videos."""
+    usable = np.flatnonzero(~np.isnan(np.column_stack([answers, places.annotated])).any(axis=1))
+    answers, places = answers[usable], places.select(usable)
+    rates, videos = [], np.unique(places.video)
+    for size, n in zip(SIZES, repeats, strict=True):
+        found = 0
+        for _ in range(n if size < len(videos) else 0):
+            rows = np.flatnonzero(np.isin(places.video, rng.choice(videos, size, replace=False)))
+            found += order_following(answers[rows], places.select(rows), rng, draws=DRAWS).contradicts
+        rates.append(f"{100 * found / n:5.1f}" if size < len(videos) else "    -")
+    following = order_following(answers, places, rng, draws=DRAWS)
+    (low, high), contradicts = following.ci95, "contradicted" if following.contradicts else "holds"
+    print(f"  {kind:56}", *rates, f"{contradicts:12} {following.share:.2f} ({low:.2f} to {high:.2f})", flush=True)
 
 
 def moved(annotations: Annotations, error: float, rng: np.random.Generator) -> Annotations:
@@ -131,40 +134,59 @@ def moved(annotations: Annotations, error: float, rng: np.random.Generator) -> A
     return replace(annotations, start_s=start, end_s=np.maximum(end, start + 1e-3))
 
 
+def people(dataset: str, split: str, queries: Queries) -> dict[str, Floats]:
+    """Answers of people to some of the queries, and their median; NaN for the others."""
+    marked = load_annotations(dataset, split, data_dir=DATA)
+    at = {query: number for number, query in enumerate(marked.queries.query_id.tolist())}
+    moments = np.stack([marked.start_s, marked.end_s], axis=1)
+    answers = np.full((6, len(queries), 2), np.nan)
+    for row, query in enumerate(queries.query_id.tolist()):
+        if query in at:
+            of_query = moments[marked.offsets[at[query]] :][: np.diff(marked.offsets)[at[query]]]
+            answers[: len(of_query[:5]), row] = of_query[:5]
+            answers[5, row] = np.median(of_query, axis=0)
+    names = (*(f"person {number}" for number in range(1, 6)), "median of people")
+    return {
+        name: shares_of_video(start, end, queries.duration_s)
+        for name, (start, end) in zip(names, answers.transpose(0, 2, 1), strict=True)
+    }
+
+
 def main(names: list[str]) -> None:
     """Print a table a split."""
     for name in names or PLACES:
         dataset, _, split = name.partition("/")
-        train, test = (load_annotations(dataset, part, data_dir=DATA) for part in ("train", split))
-        rng, video = np.random.default_rng(0), numbers_of(test.queries.video_id)
+        train, whole = (load_annotations(dataset, part, data_dir=DATA) for part in ("train", split))
+        rng, video = np.random.default_rng(0), numbers_of(whole.queries.video_id)
         several = np.flatnonzero(np.bincount(video) > 1)
-        test = test.select_queries(np.isin(video, rng.permutation(several)[:MOST_VIDEOS]))
-        protocol, queries = get_protocol("default"), test.queries
-        floors, _ = run_floors(Setting(test, MEASURES, protocol, train=train, cache=Cache.of_user()))
-        context = [of for of in floors if of.reads == "paragraph"]
-        (network,) = (of for of in floors if of.name == NETWORK)
-        places = places_for(test, network, context, 0, np.random.default_rng(1))
-        n_videos = min(len(several), MOST_VIDEOS)
-        sizes = [size for size in SIZES if size < n_videos]
-        print(f"{name}: {', '.join(f'{size} videos' for size in sizes)}, {n_videos}, share followed", flush=True)
-        groups = kinds(floors, train, queries, places.true, rng)
+        test = whole.select_queries(np.isin(video, rng.permutation(several)[:MOST_VIDEOS]))
+        places, floors, model = fitted(test, train)
+        print(f"{name}: {', '.join(f'{size} videos' for size in SIZES)}, all, share followed", flush=True)
+        groups = kinds(floors, train, test.queries, places.annotated, rng)
         for group, repeats in zip(groups, (WITHOUT, INFORMED), strict=True):
             for kind, answers in group.items():
-                evidence = OrderEvidence.of(answers, places, rng, draws=DRAWS)
-                rates = [contradicted(evidence, size, rng, n) for size, n in zip(sizes, repeats, strict=False)]
-                print(f"  {kind:44}", *(f"{rate:5.1f}" for rate in rates), outcome(evidence), flush=True)
+                row(kind, answers, places, rng, repeats)
             print("  --")
-        sees, near = groups[0][f"sees {SEES:.0%}, else network"], groups[0]["sees all, spread 0.03"]
-        model = network.floor.fitted[0][0].model
-        place, size = Paragraphs.of(queries).place
         for error in ERRORS:
-            erring, law = true_shares(moved(test, error, rng)), PlaceLaw.of_training(model, moved(train, error, rng))
-            terms = moment_terms(erring, model.probabilities(queries), model.places.cells)
-            log_p = law.log_probabilities(terms, places_of(place, size, np.random.default_rng(1)), size)
-            annotated = places._replace(true=erring, log_p=log_p)
-            for kind, answers in ((f"sees {SEES:.0%}, else network", sees), ("sees all, spread 0.03", near)):
-                evidence = OrderEvidence.of(answers, annotated, rng, draws=DRAWS)
-                print(f"  {kind}; annotations err by {error}:", outcome(evidence), flush=True)
+            law, annotated = PlaceLaw.of_training(model, moved(train, error, rng)), true_shares(moved(test, error, rng))
+            for kind in SEEING:
+                erring = places._replace(law=law, annotated=annotated)
+                row(f"{kind}; annotations err by {error}", groups[0][kind], erring, rng, WITHOUT)
+        if name in PEOPLE:
+            print("  --")
+            again = load_annotations(PEOPLE[name], split, data_dir=DATA).queries.video_id
+            test = whole.select_queries(np.isin(whole.queries.video_id, again) & np.isin(video, several))
+            places, *_ = fitted(test, train)
+            for kind, answers in people(PEOPLE[name], split, test.queries).items():
+                row(kind, answers, places, rng, WITHOUT)
+
+
+def fitted(test: Annotations, train: Annotations) -> tuple[ComparedPlaces, list[FloorResult], SentenceNetwork]:
+    """The places of sentences, the floors, and the sentence network among them."""
+    floors, _ = run_floors(Setting(test, MEASURES, get_protocol("default"), train=train, cache=Cache.of_user()))
+    context = [floor for floor in floors if floor.reads == "paragraph"]
+    (network,) = (floor for floor in floors if floor.name == NETWORK)
+    return places_for(test, network, context, 0, np.random.default_rng(1)), floors, network.floor.fitted[0][0].model
 
 
 if __name__ == "__main__":

@@ -24,11 +24,11 @@ from truemoment.data.language.paragraphs import Paragraphs
 from truemoment.studies.audit.order_following import (
     UNTESTED,
     ComparedPlaces,
-    OrderEvidence,
     OrderFollowing,
+    order_following,
     rotated_rows,
 )
-from truemoment.studies.audit.place_law import PlaceLaw, moment_terms, places_of, shares_of_video, true_shares
+from truemoment.studies.audit.place_law import PlaceLaw, expected_centre, places_of, shares_of_video, true_shares
 from truemoment.studies.audit.setup import ORIGINAL, AuditSetup
 from truemoment.studies.audit.shuffled import MAY_DIFFER, n_differing
 from truemoment.studies.evaluate.first_answers import first_answers
@@ -101,8 +101,8 @@ def _following(
     if places is None:
         return UNTESTED
     answer = shares_of_video(first.start_s[drawn], first.end_s[drawn], annotations.queries.duration_s[drawn])
-    usable = np.flatnonzero(~np.isnan(answer).any(axis=1) & ~np.isnan(places.true).any(axis=1))
-    return OrderEvidence.of(answer[usable], places.select(usable), rng, draws=DRAWS).following()
+    usable = np.flatnonzero(~np.isnan(answer).any(axis=1) & ~np.isnan(places.annotated).any(axis=1))
+    return order_following(answer[usable], places.select(usable), rng, draws=DRAWS)
 
 
 def places_for(
@@ -121,13 +121,14 @@ def places_for(
         return None
     place, size = Paragraphs.of(queries).place
     compared = places_of(place, size, rng)
-    true = true_shares(annotations)
-    terms = moment_terms(true, model.probabilities(queries), model.places.cells)
     return ComparedPlaces(
-        log_p=law.log_probabilities(terms, compared, size),
+        law=law,
+        compared=compared,
+        size=size,
+        expected=expected_centre(model.probabilities(queries), model.places.cells),
         by_order=_answers_by_order(context, queries, compared, headline),
         network=_first_shares(network.predictions, queries),
-        true=true,
+        annotated=true_shares(annotations),
         video=numbers_of(queries.video_id),
     )
 

@@ -83,15 +83,20 @@ def shares_of_video(start_s: Array, end_s: Array, duration_s: Array) -> Floats:
     return np.clip(np.stack([seconds_to_norm(times, duration_s) for times in (start_s, end_s)], axis=1), 0, 1)
 
 
-def moment_terms(true_norm: Floats, probability: Floats, cells: Ints) -> Floats:
-    """Return the terms x of true moments (N, 2), given the probabilities (N, K) of `cells` (K,), (N, X)."""
-    weights = np.maximum(1 - np.abs(STEPS * true_norm[:, :, None] - np.arange(STEPS + 1)), 0)
-    centre, length = true_norm.mean(axis=1), true_norm[:, 1] - true_norm[:, 0]
+def expected_centre(probability: Floats, cells: Ints) -> Floats:
+    """Return mean and deviation of the centre of moments by the probabilities (N, K) of `cells` (K,), (N, 2)."""
     cell = (cell_bounds(CELLS)[cells].mean(axis=1) + 0.5) / CELLS
-    expected = probability @ cell
-    spread = np.sqrt(np.maximum(probability @ cell**2 - expected**2, 0))
-    beside = (centre * length, expected, expected * centre, expected**2, spread)
-    return np.column_stack([np.ones(len(true_norm)), weights.reshape(len(true_norm), -1), *beside])
+    mean = probability @ cell
+    return np.stack([mean, np.sqrt(np.maximum(probability @ cell**2 - mean**2, 0))], axis=1)
+
+
+def moment_terms(moment: Floats, expected: Floats) -> Floats:
+    """Return the terms x of moments (N, 2), where the network expects the centre (N, 2), (N, X)."""
+    weights = np.maximum(1 - np.abs(STEPS * moment[:, :, None] - np.arange(STEPS + 1)), 0)
+    centre, length = moment.mean(axis=1), moment[:, 1] - moment[:, 0]
+    mean, deviation = expected.T
+    beside = (centre * length, mean, mean * centre, mean**2, deviation)
+    return np.column_stack([np.ones(len(moment)), weights.reshape(len(moment), -1), *beside])
 
 
 class PlaceLaw(NamedTuple):
@@ -114,7 +119,7 @@ class PlaceLaw(NamedTuple):
         rng = np.random.default_rng(0)
         rows = np.sort(rng.permutation(new)[:MOST_TRAINING])
         probability = model.new_to_members(train.queries.select(rows), model.fold[rows])
-        terms = moment_terms(true[rows], probability, model.places.cells)
+        terms = moment_terms(true[rows], expected_centre(probability, model.places.cells))
         return cls.fit(terms, places_of(place[rows], size[rows], rng), size[rows])
 
     @classmethod

@@ -10,7 +10,7 @@ from truemoment.report.words import counted, low_to_high, number, p_value, perce
 from truemoment.studies.audit.checks.base import Check
 from truemoment.studies.audit.declaration import Declaration, differing_shares
 from truemoment.studies.audit.findings import AuditFinding
-from truemoment.studies.audit.order_following import CONTRADICTED, FEWEST, LEAST_BOUND, LEAST_SHARE
+from truemoment.studies.audit.order_following import CONTRADICTED, FEWEST, LEAST_BOUND, LEAST_SHARE, REACH
 from truemoment.studies.audit.results import Results
 
 NAME = "reads"
@@ -71,16 +71,15 @@ def _model_sentence(shares: dict[str, float]) -> str:
 
 def _lines(shares: dict[str, float], declaration: Declaration | None) -> Iterator[str]:
     if declaration is not None and declaration.context:
+        titles = " and ".join(floor.title for floor in declaration.context)
         yield (
             f"contradicted if p is at most {CONTRADICTED:g} and the share at least {LEAST_SHARE:g}, or its lower bound "
-            f"{LEAST_BOUND:g}; "
-            f"the share is about 1 for {' and '.join(floor.title for floor in declaration.context)}, and 0 for a "
-            "method that does not know the order"
+            f"{LEAST_BOUND:g}; the share is about 1 for {titles}, and 0 for a method that does not know the order"
         )
         yield (
-            "the test compares the place of each sentence with other places that are as likely, given its true moment "
-            "and the expectation of the sentence network; if annotations err by a tenth of the video, a method that "
-            "sees much better follows the order too"
+            "the test compares the place of each sentence with other places that are as likely, given its annotated "
+            "moment and the expectation of the sentence network; annotations may err, so an answer whose start and end "
+            f"are within {percent(REACH)} of the video of the annotated ones may be right"
         )
     if shares:
         yield "alone: the model gets each query without the others of its video"
