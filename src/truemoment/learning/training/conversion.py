@@ -277,10 +277,10 @@ def write_run(
     )
     if features:
         store = recipe.family.task.open_features(features, recipe, "", None, seed=record.seed, fps=record.fps)
-        record.refuse_other_width(store.n_dimensions)
+        record.refuse_other_width(store)
         record = msgspec.structs.replace(record, features_name=store.name)
     if queries and (rows := QueryRows.open(recipe, queries)):
-        record.refuse_other_words(rows.store.n_dimensions)
+        record.refuse_other_words(rows.store)
         record = msgspec.structs.replace(record, queries_name=rows.store.name)
     with atomic_folder(folder) as new:
         write_vocabulary(new / "words.json", TokenVocabulary(()))

@@ -197,7 +197,7 @@ def prelu(rows: Tensor, slope: Tensor) -> Tensor:
     """Return rows, those below 0 times the slope (1,)."""
     if rows.device.type != "cpu":
         return functional.prelu(rows, slope)
-    active: Tensor = _QuickPrelu.apply(rows, slope)
+    active: Tensor = _QuickPrelu.apply(rows, slope)  # type: ignore[no-untyped-call]
     return active
 
 
