@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from truemoment.base.errors import InputError, MissingFileError, TrueMomentError, UsageError
-from truemoment.base.records import Annotations
+from truemoment.base.records import Annotations, Saliency
 from truemoment.cli import run
 from truemoment.data.datasets import get_dataset, load_annotations, own
 from truemoment.data.datasets.resplit_folder import SPLITS, files_of_folder, found_file
+from truemoment.data.datasets.whole import whole_copy
 from truemoment.worlds import make_world
 
 pytestmark = pytest.mark.slow
@@ -102,6 +104,14 @@ def test_lines_that_name_splits_are_split_all_the_same(tmp_path):
     split_anew(tmp_path / "mine.jsonl", tmp_path / "anew")
     sizes = [load_annotations(str(tmp_path / "anew"), split).n_queries for split in SPLITS]
     assert sum(sizes) == whole.n_queries
+
+
+@pytest.mark.parametrize("rated", [True, False])
+def test_whether_a_copy_loses_ratings_is_known(rated):
+    saliency = Saliency([0, 1], [0], [[4]], 2.0) if rated else None
+    part = replace(Annotations.from_rows([("v#0", "v", 10.0, "a door", 0.0, 2.0)]), saliency=saliency)
+    whole = whole_copy([part])
+    assert (whole.loses_ratings, whole.copied[0].saliency) == (rated, None)
 
 
 def test_the_file_may_be_moved_into_the_folder_and_the_folder_away(root, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from truemoment import Annotations
 from truemoment.base.errors import InputError, UsageError
-from truemoment.learning.training.stores import MixedFeatures
+from truemoment.learning.training.mixed_stores import MixedFeatures
 from truemoment.media.features import (
     ChangedFeatures,
     Features,

@@ -169,7 +169,7 @@ REFUSED = [
     ),
     (
         "cone", replace(SMALL, saliency=np.zeros(2), saliency_offsets=np.array([0, 1, 2])),
-        "clip ratings; write native",
+        "clip ratings; write native, parquet or moment-detr",
     ),
     (
         "cone", replace(SMALL, query_id=["a_0", None]),

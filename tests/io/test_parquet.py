@@ -216,6 +216,19 @@ EXPECTED = "expected a list of structs with start_s, end_s and score"
             {"query_id": ["v#0"] * 2, "moments": lists_of([], [])},
             ": answers query 'v#0' again, expected each query once",
         ),
+        (
+            {"query_id": ["v#0"], "moments": ONE, "saliency": [1.0]},
+            ": field saliency: got double, expected a list of numbers",
+        ),
+        ({"query_id": ["v#0"], "moments": ONE, "saliency": [["a"]]}, ": field saliency: got string, expected numbers"),
+        (
+            {"query_id": ["v#0", "v#1"], "moments": lists_of([], []), "saliency": [[1.0], None]},
+            ": field saliency: got null, expected a list of numbers for every query",
+        ),
+        (
+            {"query_id": ["v#0"], "moments": ONE, "saliency": [[float("nan")]]},
+            ": field saliency: got a number that is not finite",
+        ),
     ],
 )
 def test_bad_columns(refused_columns, columns, said):

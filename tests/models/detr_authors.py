@@ -1,7 +1,6 @@
 """The authors' code of Moment-DETR, QD-DETR and FlashVTG: numbers, weights, inputs and names."""
 
 import json
-import re
 import zlib
 from pathlib import Path
 
@@ -17,49 +16,13 @@ from truemoment.learning.models.published_names import PUBLISHED
 RECORDED = json.loads(Path(__file__).with_name("detr_golden.json").read_text(encoding="utf-8"))
 CLIP_S = 2.0
 
-NAMES = (
-    (r"^kinds", "token_type_embeddings.weight"),
-    (r"^dummies", "dummy_rep_token"),
-    (r"^dummy_place", "dummy_rep_pos"),
-    (r"^dummy_encoder\.(\d)", r"txtproj_encoder.layers.\1"),
-    (r"^words_into_clips\.(\d)\.out", r"words_into_clips.\1.self_attn.out_proj"),
-    (r"^level_score\.convolve", "class_head.convs.0"),
-    (r"^row_score\.convolve", "conf_head.convs.0"),
-    (r"^level_score\.score\.", "class_head.fc.layers."),
-    (r"^row_score\.score\.", "conf_head.fc.layers."),
-    (r"^level_share", "x"),
-    (r"^level_factor", "coef"),
-    (r"^sentence", "pooling.att"),
-    (r"^ends\.0", "coord_head.module.1"),
-    (r"^ends\.1", "coord_head.module.3"),
-    (r"clips_in\.(\d)\.norm", r"input_vid_proj.\1.LayerNorm"),
-    (r"clips_in\.(\d)\.linear", r"input_vid_proj.\1.net.1"),
-    (r"words_in\.(\d)\.norm", r"input_txt_proj.\1.LayerNorm"),
-    (r"words_in\.(\d)\.linear", r"input_txt_proj.\1.net.1"),
-    (r"encoder\.(\d)", r"transformer.encoder.layers.\1"),
-    (r"words_into_clips\.(\d)", r"transformer.t2v_encoder.layers.\1"),
-    (r"norm_attention", "norm1"),
-    (r"norm_feedforward", "norm2"),
-    (r"\.attention\.", ".self_attn."),
-    (r"widen", "linear1"),
-    (r"narrow", "linear2"),
-    (r"slope", "activation.weight"),
-    (r"^saliency_clip", "saliency_proj1"),
-    (r"^saliency_global", "saliency_proj2"),
-)
-"""Names of the tensors of FlashVTG, ours and those of the authors' code."""
+FLASH_LOGITS = {0: 0.02604055, 1: 0.01107683, 75: -0.03407186, 138: -0.01412142}
+"""Logits of points of query 0 of the full size by FlashVTG, of Zhuo-Cao/FlashVTG at 25b9591."""
 
 
 def authors_name(method, name):
     """The authors' name of a tensor of ours."""
-    if method in PUBLISHED:
-        return PUBLISHED[method].published(name)
-    if halving := re.fullmatch(r"pyramid\.(\d)\.(\d)\.(convolve|norm)\.(\w+)", name):
-        level, number, part, of_part = halving.groups()  # each halving is five modules, of which two have weights
-        return f"pyramid.blocks.{int(level) + 1}.{5 * int(number) + {'convolve': 1, 'norm': 3}[part]}.{of_part}"
-    for ours, theirs in NAMES:
-        name = re.sub(ours, theirs, name)
-    return name
+    return PUBLISHED[method].published(name)
 
 
 def numbers(name, shape):

@@ -11,6 +11,7 @@ from truemoment.learning.models.clip_ratings import (
     draw_pairs,
     margin_loss,
     negative_loss,
+    next_is_other_video,
     rank_loss,
 )
 
@@ -103,3 +104,10 @@ def test_clips_behind_the_video_change_nothing():
     other = torch.where(counts, score, 99.0)
     assert torch.equal(rank_loss(score, label, counts), rank_loss(other, label, counts))
     assert torch.equal(negative_loss(score, counts), negative_loss(other, counts))
+
+
+def test_videos_that_begin_alike_are_others():
+    """The first numbers of all rows are equal; the last video is followed by the first, which is the same."""
+    video = torch.zeros(3, 4, 2)
+    video[1, 2, 1] = 1.0
+    assert next_is_other_video(video).tolist() == [True, True, False]

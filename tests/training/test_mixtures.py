@@ -12,18 +12,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.base.errors import InputError, UsageError
-from truemoment.base.records import Annotations
+from truemoment.base.records import Annotations, Saliency
 from truemoment.cli import run
 from truemoment.collection.review_file import Review, ReviewFigure
 from truemoment.collection.review_noise import noise_of_review
 from truemoment.data.datasets import own
 from truemoment.learning.training.examples import drawn_pairs
+from truemoment.learning.training.mixed_stores import MixedFeatures
 from truemoment.learning.training.mixture_grid import GRIDS, MixtureRow, read_grid
 from truemoment.learning.training.mixture_study import questions_of
-from truemoment.learning.training.mixtures import in_share, read_mix, read_mixture, shared_films
+from truemoment.learning.training.mixtures import (
+    Mixture,
+    MixturePart,
+    in_share,
+    joined_parts,
+    read_mix,
+    read_mixture,
+    shared_films,
+)
+from truemoment.learning.training.recipe_sources import MixtureSource
 from truemoment.learning.training.recipes import read_recipe
 from truemoment.learning.training.simulated_mixtures import StudyFilms, study_sources, write_study_films
-from truemoment.learning.training.stores import MixedFeatures
 from truemoment.media.features.base import Features
 from truemoment.worlds import CollectionNoise, FilmSettings, make_films
 
@@ -81,6 +90,23 @@ def test_a_mixture_is_one_split_with_weights(tmp_path):
     assert len(drawn) == 30 + 15
     assert "6 of 30 sentences (20 % of sentences), drawn 2.5 times" in found.notes()[1]
     assert found.notes()[-1].startswith("words that a single source has: 1 in a, 1 in b")  # their names
+
+
+def part_of(name, saliency):
+    whole = dataclasses.replace(annotations(name, 1, 1), saliency=saliency)
+    return MixturePart(MixtureSource(annotations=f"{name}.jsonl"), whole, 1)
+
+
+def test_ratings_are_kept_where_all_sources_have_them():
+    """Joined lists of rated clips are those of the sources, in their order."""
+    first, second = (part_of(name, Saliency([0, 1], [clip], [[2, 4, 3]], 2.0)) for name, clip in (("a", 5), ("b", 7)))
+    both = Mixture((first, second), joined_parts([first, second]), None)
+    assert both.annotations.saliency.clip.tolist() == [5, 7]
+    assert not any("ratings" in note for note in both.notes())
+    some = [first, part_of("c", None)]
+    mixed = Mixture(tuple(some), joined_parts(some), None)
+    assert mixed.annotations.saliency is None
+    assert mixed.notes()[-1] == "ratings of clips of a are left out: not all sources have such ratings"
 
 
 @pytest.mark.parametrize(

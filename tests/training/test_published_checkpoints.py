@@ -5,13 +5,18 @@ import io
 import json
 import os
 import pickle
+import sys
+import types
 import zipfile
+from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
+
+from tests.models.detr_authors import FLASH_LOGITS, batch_of  # noqa: E402 - as above
 
 from truemoment.base.boundary.torch_files import read_torch  # noqa: E402 - PyTorch may be missing
 from truemoment.base.errors import InputError, UsageError  # noqa: E402 - as above
@@ -20,7 +25,7 @@ from truemoment.learning.models.published_names import PUBLISHED, UNUSED  # noqa
 from truemoment.learning.training.conversion import PublishedCheckpoint, write_run  # noqa: E402 - as above
 from truemoment.learning.training.grounding import TrainedGrounder  # noqa: E402 - as above
 
-from .authors_files import FULL, MIDDLE, SMALL, content, numbers, shapes  # noqa: E402 - as above
+from .authors_files import FLASH_FULL, FLASH_SMALL, FULL, MIDDLE, SMALL, content, numbers, shapes  # noqa: E402 - as above
 
 MODELS = ("moment-detr", "qd-detr")
 SIZES = {"small": SMALL, "middle": MIDDLE}
@@ -48,11 +53,16 @@ def test_the_rule_of_the_weights():
 
 
 @pytest.mark.parametrize(
-    ("model", "n_tensors", "n_numbers"), [("moment-detr", 92, 4_823_305), ("qd-detr", 178, 7_585_573)]
+    ("model", "size", "n_tensors", "n_numbers"),
+    [
+        ("moment-detr", FULL, 92, 4_823_305),
+        ("qd-detr", FULL, 178, 7_585_573),
+        ("flash-vtg", FLASH_FULL, 212, 10_469_400),
+    ],
 )
-def test_every_tensor_has_a_name_on_both_sides(model, n_tensors, n_numbers):
-    """The counts are those of the authors' models, with 8,704 unused places of words."""
-    made, names = shapes(model, **FULL), PUBLISHED[model]
+def test_every_tensor_has_a_name_on_both_sides(model, size, n_tensors, n_numbers):
+    """The counts are those of the authors' models, with unused places of words."""
+    made, names = shapes(model, **size), PUBLISHED[model]
     used = [name for name in made if not name.startswith(UNUSED)]
     assert (len(made), sum(torch.Size(shape).numel() for shape in made.values())) == (n_tensors, n_numbers)
     assert len({names.ours(name) for name in used}) == len(used) == n_tensors - 3
@@ -175,6 +185,7 @@ def with_weights(**others):
             content("moment-detr", ctx_mode="video"),
             "field opt.ctx_mode: found 'video', expected rows with their places",
         ),
+        (content("moment-detr", use_txt_pos=True), "field opt.use_txt_pos: found True, expected False"),
         (content("moment-detr", v_feat_dim=5), "found 8 columns of a video, expected up to 7: models with sound"),
     ],
 )
@@ -234,6 +245,49 @@ def test_the_run_answers_as_the_authors_program(save, world, tmp_path, model, si
         assert answers.end_s[rows] / duration_s == pytest.approx(np.clip(centre + width / 2, 0, 1), abs=1e-5)
 
 
+def test_flash_vtg_of_a_file_scores_as_the_authors_program(save, foreign_settings):
+    """The recorded logits of points, and their sum, in float32; the file's settings are of a foreign class."""
+    checkpoint = PublishedCheckpoint.read(save(content("flash-vtg", FLASH_FULL, cfg=foreign_settings)), "flash-vtg")
+    model = checkpoint.network(checkpoint.recipe()).grounding_model.eval()
+    with torch.no_grad():
+        logits = model(batch_of("full", torch.float32, lengths=[75, 75, 75])).logits
+    assert {point: logits[0, point].item() for point in FLASH_LOGITS} == pytest.approx(FLASH_LOGITS, abs=1e-5)
+    assert logits.sum().item() == pytest.approx(13.25134893, abs=1e-3)
+
+
+class Config(OrderedDict):
+    """A dictionary that stops the program when it is read."""
+
+    def __setstate__(self, state):
+        raise SystemExit
+
+
+@pytest.fixture
+def foreign_settings(monkeypatch):
+    """A dictionary of a class of nncore, as FlashVTG's options contain."""
+    for name in ("nncore", "nncore.utils", "nncore.utils.config"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setattr(Config, "__module__", "nncore.utils.config")
+    monkeypatch.setattr(sys.modules["nncore.utils.config"], "Config", Config, raising=False)
+    settings = Config(model={"strides": (1, 2, 4, 8)})
+    settings.frozen = False
+    return settings
+
+
+def test_sizes_of_flash_vtg(save):
+    recipe = PublishedCheckpoint.read(save(content("flash-vtg", FLASH_SMALL, max_q_l=40)), "flash-vtg").recipe()
+    settings = {"hidden": 16, "heads": 2, "dummies": 3, "dummy_layers": 2, "word_layers": 3, "encoder_layers": 1}
+    assert recipe.settings.items() >= {**settings, "feedforward": 24, "kernel": 3, "score_layers": 4}.items()
+    assert (recipe.text.most, recipe.rows, recipe.decode.nms) == (40, 75, 0.7)
+
+
+def test_all_rows_of_a_video_need_a_bound(save):
+    read = PublishedCheckpoint.read(save(content("flash-vtg", FLASH_SMALL, max_v_l=-1, max_q_l=-1)), "flash-vtg")
+    with pytest.raises(InputError, match=r"field opt\.max_v_l: found -1, all rows of a video: give .*--set rows=N"):
+        read.recipe()
+    assert read.recipe(["rows=200"]).rows == 200
+
+
 @pytest.mark.parametrize(
     ("value", "model", "says"),
     [
@@ -250,7 +304,12 @@ def test_the_run_answers_as_the_authors_program(save, world, tmp_path, model, si
         (
             with_weights(class_embed__weight=None),
             "moment-detr",
-            r"field model.class_embed.weight: found none, expected weights of moment-detr",
+            r"field model.class_embed.weight: found none, expected shape \(2, 16\)",
+        ),
+        (
+            with_weights(input_vid_proj__1__net__1__weight=None),
+            "moment-detr",
+            r"field model.input_vid_proj.1.net.1.weight: found none, expected weights of moment-detr",
         ),
         (
             with_weights(query_embed__weight=torch.zeros(3)),

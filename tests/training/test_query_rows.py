@@ -9,11 +9,13 @@ import pytest
 torch = pytest.importorskip("torch", exc_type=ImportError)
 
 from truemoment.base.errors import InputError, UsageError  # noqa: E402 - PyTorch may be missing
+from truemoment.base.records import Queries  # noqa: E402 - as above
 from truemoment.evaluation.evaluate import evaluate  # noqa: E402 - as above
 from truemoment.learning.training import checkpoints  # noqa: E402 - as above
 from truemoment.learning.training.grounding import TrainedGrounder  # noqa: E402 - as above
 from truemoment.learning.training.performing import perform  # noqa: E402 - as above
 from truemoment.learning.training.query_rows import QueryRows  # noqa: E402 - as above
+from truemoment.learning.training.recipe_sources import MixtureSource  # noqa: E402 - as above
 from truemoment.learning.training.recipes import read_recipe  # noqa: E402 - as above
 from truemoment.media.features.words import WordFiles  # noqa: E402 - as above
 from truemoment.media.video.encoders import load_encoder  # noqa: E402 - as above
@@ -50,6 +52,24 @@ def put(tmp_path):
         return folder
 
     return write
+
+
+def test_sources_of_a_mixture_have_rows_of_their_own(put, tmp_path):
+    """A query of a source is looked up by its own id; others, also with a mark in their id, are those of the run."""
+    (tmp_path / "own").mkdir()
+    np.save(tmp_path / "own" / "v#0.npy", np.full((1, 4), 7, dtype="f4"))
+    recipe = read_recipe("moment-detr", ["text.vectors=queries"])
+    sources = [
+        MixtureSource(annotations="a.jsonl", queries=str(tmp_path / "own")),
+        MixtureSource(annotations="b.jsonl"),
+    ]
+    rows = QueryRows.open(recipe, str(put("npy")), sources)
+    ids = ["b/v#1", "a/v#0", "v#0"]
+    read = rows.store.words(Queries(ids, ["v"] * 3, np.full(3, 9.0), ["a"] * 3))
+    for table, expected in zip(read, (rows_of("v#1"), np.full((1, 4), 7), rows_of("v#0")), strict=True):
+        np.testing.assert_array_equal(table, expected.astype("f4"))
+    with pytest.raises(InputError, match=r"own.* has no rows of 1 of 1 queries: 'v#1'"):
+        rows.store.words(Queries(["a/v#1"], ["v"], np.array([9.0]), ["a"]))
 
 
 @pytest.mark.parametrize("form", ["published", "without qid", "npy", "hdf5"])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @binder.command("convert-checkpoint")
 def command(request: CheckpointRequest) -> None:
-    """Make a run of FILE, a checkpoint that the authors of Moment-DETR or QD-DETR published.
+    """Make a run of FILE, a checkpoint that the authors of Moment-DETR, QD-DETR or FlashVTG published.
 
     The run predicts, is audited, and is trained further as one of "truemoment train". Nothing in FILE runs: a
     file that names anything but tensors, plain values and argparse.Namespace is refused.

@@ -25,3 +25,13 @@ def test_a_seed_repeats_it_and_answers_are_without_it():
     assert torch.equal(layer(rows), first)
     assert not torch.equal(layer(rows), first)
     assert layer.eval()(rows) is rows
+
+
+def test_in_place_rows_and_gradients_are_the_same():
+    rows, results = torch.randn(7, 5, requires_grad=True), []
+    for inplace in (False, True):
+        torch.manual_seed(1)
+        dropped = QuickDropout(0.3, inplace=inplace)(2 * rows)
+        results.append((dropped, *torch.autograd.grad(dropped.square().sum(), rows)))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other)

@@ -10,6 +10,7 @@ import io
 import pickle
 import re
 import zipfile
+from collections import OrderedDict
 from collections.abc import Sequence
 
 from truemoment.base.boundary.arrays import refusing_damage
@@ -25,7 +26,7 @@ _NAMED = re.compile(r"GLOBAL ([\w.]+)")
 """What PyTorch's message calls by its name."""
 
 
-def read_torch(path: AnyPath, *allowed: type) -> object:
+def read_torch(path: AnyPath, *allowed: type, as_dict: Sequence[str] = ()) -> object:
     """Return the value of a file of ``torch.save``, on the processor.
 
     Parameters
@@ -34,6 +35,8 @@ def read_torch(path: AnyPath, *allowed: type) -> object:
         The file, in the form of any version of PyTorch.
     allowed
         Classes that the file may name beside tensors and containers. They must do nothing when they are made.
+    as_dict
+        Names of foreign dictionaries that the file may name: each is read as a plain one.
 
     Raises
     ------
@@ -45,7 +48,8 @@ def read_torch(path: AnyPath, *allowed: type) -> object:
     except ModuleNotFoundError:
         raise MissingPackageError("torch", "models", "reading a checkpoint of PyTorch") from None
     data = read_bytes(path, most=DATA_BYTES)
-    with torch.serialization.safe_globals(list(allowed)), refusing_damage(path, DAMAGED):
+    named_as_dict = [(OrderedDict, name) for name in as_dict]
+    with torch.serialization.safe_globals([*allowed, *named_as_dict]), refusing_damage(path, DAMAGED):
         stream = io.BytesIO(data)
         if zipfile.is_zipfile(stream):
             with zipfile.ZipFile(stream) as archive:

@@ -29,7 +29,7 @@ class WholeDataset(NamedTuple):
 
     `source` is as in a datasheet. `original` is None if there is no training split or no test split. `missing` are
     splits whose files are missing. `copied` are splits that the new folder gets a copy of, as no file of our own form
-    has them.
+    has them; `loses_ratings` if they had ratings of clips, which the copy has not.
     """
 
     annotations: Annotations
@@ -37,6 +37,7 @@ class WholeDataset(NamedTuple):
     original: OriginalSplits | None
     missing: tuple[str, ...] = ()
     copied: tuple[Annotations, ...] = ()
+    loses_ratings: bool = False
 
 
 def whole_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> WholeDataset:
@@ -77,10 +78,12 @@ def whole_file(path: Path, folder: Path, how: ReferenceOptions = AS_STATED) -> W
 
 def whole_copy(splits: Iterable[Annotations]) -> WholeDataset:
     """Return all queries of splits, of which the new folder gets a copy in our own form, without ratings of clips."""
-    parts = {part.split: replace(part, saliency=None) for part in splits}
+    rated = {part.split: part for part in splits}
+    parts = {name: replace(part, saliency=None) for name, part in rated.items()}
     whole = Annotations.joined(list(parts.values()))
     source = ResplitSource(annotations=COPY, splits={"all": whole.sha256})
-    return WholeDataset(whole, source, _original(parts.__getitem__, parts), copied=tuple(parts.values()))
+    original, loses = _original(parts.__getitem__, parts), any(part.saliency is not None for part in rated.values())
+    return WholeDataset(whole, source, original, copied=tuple(parts.values()), loses_ratings=loses)
 
 
 def _original(read: Callable[[str], Annotations], names: Iterable[str]) -> OriginalSplits | None:

@@ -299,7 +299,7 @@ def refuse_loss(rows: PredictionRows, format_: Format, path: AnyPath) -> None:
     texts = zip(rows.video_id, rows.sentence, strict=True)
     wordless = [r for r, (video_id, sentence) in enumerate(texts) if video_id is None or sentence is None]
     losses: tuple[tuple[Loss, Sequence[int] | Ints, str], ...] = (
-        ("ratings", [0] if rows.saliency is not None else [], "clip ratings; write native"),
+        ("ratings", [0] if rows.saliency is not None else [], "clip ratings; write native, parquet or moment-detr"),
         ("statuses", unread, "an answer that could not be read ({}); write native"),
         ("abstentions", empty, "an abstention ({}); write native or parquet"),
         ("several moments", several, "several moments for {}; write native"),

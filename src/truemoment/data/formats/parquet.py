@@ -1,7 +1,8 @@
 """Parquet with the native columns, for large runs: fast to read, small on disk.
 
-Columns: ``query_id``, ``video_id`` (text), ``moments``: a list of (start_s, end_s, score), and optionally ``sentence``
-and ``status``. The first line of native JSON Lines is in the file's metadata.
+Columns: ``query_id``, ``video_id`` (text), ``moments``: a list of (start_s, end_s, score), and optionally ``sentence``,
+``status`` and ``saliency``: a list with a rating of each clip of the video. The first line of native JSON Lines is in
+the file's metadata.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from truemoment.data.formats.head import Head
 from truemoment.data.formats.native import VERSION, read_header
 from truemoment.data.formats.rows import require_query
 
-METADATA = b"truemoment"
+METADATA, RATINGS = b"truemoment", "saliency"
 TEXTS, NUMBERS = ("query_id", "video_id", "sentence", "status"), ("start_s", "end_s", "score")
 
 TEXT_BYTES, NUMBER_BYTES = 64, 8
@@ -66,6 +67,7 @@ def _read(path: AnyPath, _progress: bool) -> PredictionRows:
         moments = table.column("moments")
         moments = moments.chunk(0) if moments.num_chunks == 1 else moments.combine_chunks()  # which copies
         offsets, columns = _moments(moments, parts, path)
+        ratings = _ratings(table, path) if RATINGS in table.column_names else {}
     for about in zip(*texts.values(), strict=True):
         require_query(path, None, *about)
     stored = (file.schema_arrow.metadata or {}).get(METADATA)
@@ -83,6 +85,7 @@ def _read(path: AnyPath, _progress: bool) -> PredictionRows:
         scored=scored,
         status=checked_statuses(status, offsets, path, None),
         header={} if stored is None else read_header(stored, path),
+        **ratings,
     )
 
 
@@ -93,7 +96,8 @@ def _by_rank(offsets: Ints) -> Floats:
 
 def _is_read(column: str) -> bool:
     """Whether a column, or this part of a nested one, is read."""
-    return column in TEXTS or (column.startswith("moments.") and column.rpartition(".")[2] in NUMBERS)
+    top, _, part = column.partition(".")
+    return column in TEXTS or top == RATINGS or (top == "moments" and part.rpartition(".")[2] in NUMBERS)
 
 
 def _checked_columns(pyarrow: Any, schema: Any, path: AnyPath) -> list[str]:  # noqa: ANN401 - pyarrow ships no types
@@ -104,7 +108,7 @@ def _checked_columns(pyarrow: Any, schema: Any, path: AnyPath) -> list[str]:  # 
             f"got columns {', '.join(names) or 'none'}, expected moments, and query_id or video_id and sentence",
             path=path,
         )
-    twice = next((name for name in (*TEXTS, "moments") if names.count(name) > 1), None)
+    twice = next((name for name in (*TEXTS, "moments", RATINGS) if names.count(name) > 1), None)
     if twice is not None:
         raise InputError("appears twice, expected each column once", path=path, field=twice)
     types = pyarrow.types
@@ -120,9 +124,15 @@ def _checked_columns(pyarrow: Any, schema: Any, path: AnyPath) -> list[str]:  # 
         raise InputError(
             f"got {kind}, expected a list of structs with start_s, end_s and score", path=path, field="moments"
         )
-    for name, kind in parts.items():
+    numbers = {f"moments.{name}": kind for name, kind in parts.items()}
+    if RATINGS in names:
+        kind = schema.field(RATINGS).type
+        numbers[RATINGS] = kind.value_type if types.is_list(kind) or types.is_large_list(kind) else kind
+        if numbers[RATINGS] is kind:
+            raise InputError(f"got {kind}, expected a list of numbers", path=path, field=RATINGS)
+    for name, kind in numbers.items():
         if not (types.is_floating(kind) or types.is_integer(kind)):
-            raise InputError(f"got {kind}, expected numbers", path=path, field=f"moments.{name}")
+            raise InputError(f"got {kind}, expected numbers", path=path, field=name)
     return list(parts)
 
 
@@ -164,6 +174,20 @@ def _moments(moments: Any, parts: Sequence[str], path: AnyPath) -> tuple[Ints, d
     return offsets, columns
 
 
+def _ratings(table: Any, path: AnyPath) -> dict[str, Any]:  # noqa: ANN401 - the same
+    """Return the columns of clip ratings by name."""
+    lists = table.column(RATINGS).combine_chunks()
+    lists = lists.chunk(0) if hasattr(lists, "chunk") and lists.num_chunks else lists
+    flat = lists.flatten()
+    if lists.null_count or flat.null_count:
+        raise InputError("got null, expected a list of numbers for every query", path=path, field=RATINGS)
+    values = flat.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+    if not np.isfinite(values).all():
+        raise InputError("got a number that is not finite", path=path, field=RATINGS)
+    lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
+    return {"saliency_offsets": np.append(0, np.cumsum(lengths, dtype=np.int64)), "saliency": values}
+
+
 def _write(path: AnyPath, rows: PredictionRows) -> None:
     pyarrow, parquet = import_pyarrow()
     parts = {"start_s": rows.start, "end_s": rows.end} | ({"score": rows.score} if rows.scored else {})
@@ -175,6 +199,8 @@ def _write(path: AnyPath, rows: PredictionRows) -> None:
         if column is not None and not all(value is None for value in column)
     }
     columns["moments"] = pyarrow.LargeListArray.from_arrays(pyarrow.array(rows.offsets), flat)
+    if rows.saliency is not None:
+        columns[RATINGS] = pyarrow.LargeListArray.from_arrays(pyarrow.array(rows.saliency_offsets), rows.saliency)
     if "query_id" not in columns and not {"video_id", "sentence"} <= columns.keys():
         columns["query_id"] = pyarrow.array([None] * len(rows), pyarrow.string())
     header = {"truemoment": VERSION, **rows.header}
@@ -183,4 +209,4 @@ def _write(path: AnyPath, rows: PredictionRows) -> None:
         parquet.write_table(table, stream, compression="lz4")  # reads twice as fast as the default, as small
 
 
-FORMAT = Format("parquet", "Parquet with the native columns", _recognise, _read, _write, loses=frozenset({"ratings"}))
+FORMAT = Format("parquet", "Parquet with the native columns", _recognise, _read, _write, loses=frozenset())

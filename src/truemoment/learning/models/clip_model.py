@@ -16,7 +16,7 @@ from truemoment.learning.models.base import Batch, Count, GroundingModel, Inputs
 from truemoment.learning.models.clip_ratings import ClipLabels, ComparedClips, clip_labels, draw_pairs
 from truemoment.learning.models.layers.additive_attention import real_words
 from truemoment.learning.models.layers.set_attention import InputMap, clip_places
-from truemoment.learning.models.padded_rows import pad_rows, real_rows, row_counts
+from truemoment.learning.models.padded_rows import pad_rows, row_counts
 from truemoment.media.features.base import Frames
 
 MOST_CUT = 2
@@ -88,12 +88,14 @@ class ClipModel(GroundingModel):
 
     def encode(self, batch: Batch) -> Encoded:
         """Return clips and words, before any attention."""
-        video, n_rows = real_rows(batch.require("video"))
-        length = video.shape[1]
+        video = batch.require("video")
+        n_rows, length = row_counts(video), video.shape[1]
         clip_padding = ~real_words(n_rows, length)
         row = torch.arange(length + 1, device=video.device, dtype=video.dtype)
-        edges = (row / n_rows[:, None]).unfold(1, 2, 1).masked_fill(clip_padding[..., None], 0.0)
-        clips, words = self.clips_in(torch.cat([video, edges], dim=2)), self.words_in(batch.words)
+        placed = video.new_empty(*video.shape[:2], video.shape[2] + 2)
+        torch.nan_to_num(video, out=placed[..., :-2])
+        placed[..., -2:] = (row / n_rows[:, None]).unfold(1, 2, 1).masked_fill(clip_padding[..., None], 0.0)
+        clips, words = self.clips_in(placed), self.words_in(batch.words)
         place = clip_places(n_rows, length, clips.shape[2], video.dtype).to(clips.dtype)
         return Encoded(clips, place, clip_padding, words, ~real_words(batch.n_words, words.shape[1]))
 

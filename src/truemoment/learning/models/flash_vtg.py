@@ -44,6 +44,7 @@ from truemoment.learning.models.layers.clip_pyramid import (
     pyramid_points,
 )
 from truemoment.learning.models.layers.dense_losses import focal_loss
+from truemoment.learning.models.layers.quick_dropout import QuickDropout
 from truemoment.learning.models.layers.set_attention import (
     SLOPE,
     DropPairs,
@@ -106,7 +107,7 @@ class DummyAttention(FeedForward):
 
     def __init__(self, hidden: int, heads: int, feedforward: int, dropout: float) -> None:
         super().__init__(hidden, feedforward, dropout, SLOPE)
-        self.heads = heads
+        self.heads, self.weight_dropout = heads, QuickDropout(dropout)
         self.out = nn.Linear(hidden, hidden)
         self.norm_attention = nn.LayerNorm(hidden)
         self.residual = DropPairs(dropout)
@@ -130,7 +131,7 @@ class DummyAttention(FeedForward):
             by_head(encoded.clips + encoded.place, self.heads) @ every.transpose(2, 3) / math.sqrt(words.shape[3])
         )
         weights = products.masked_fill(unseen[:, None, None], -torch.inf).softmax(dim=3)
-        attended = (self.dropout(weights)[..., keys.shape[1] :] @ words).transpose(1, 2).flatten(2)
+        attended = (self.weight_dropout(weights)[..., keys.shape[1] :] @ words).transpose(1, 2).flatten(2)
         clips = encoded.clips + self.residual(self.out(attended))
         clips = self.norm_feedforward(clips + self.feed_forward(self.norm_attention(clips)))
         return clips, weights[..., keys.shape[1] :].mean(dim=1)

@@ -34,6 +34,7 @@ from truemoment.learning.models.clip_ratings import (
     next_is_other_video,
 )
 from truemoment.learning.models.layers.positions import waves
+from truemoment.learning.models.layers.quick_dropout import QuickDropout
 from truemoment.learning.models.layers.set_attention import (
     SLOPE,
     EncoderLayer,
@@ -81,7 +82,7 @@ class AnchorDecoderLayer(FeedForward):
 
     def __init__(self, hidden: int, heads: int, feedforward: int, dropout: float, *, first: bool) -> None:
         super().__init__(hidden, feedforward, dropout, SLOPE)
-        self.heads = heads
+        self.heads, self.weight_dropout = heads, QuickDropout(dropout)
         self.self_query, self.self_query_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
         self.self_key, self.self_key_place = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
         self.self_value, self.self_out = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
@@ -105,7 +106,7 @@ class AnchorDecoderLayer(FeedForward):
         query = self.self_query(rows) + self.self_query_place(slot_place)
         key = self.self_key(rows) + self.self_key_place(slot_place)
         query, key, value = (by_head(part, self.heads) for part in (query, key, self.self_value(rows)))
-        attended = attend(query, key, value, None, self.dropout)
+        attended = attend(query, key, value, None, self.weight_dropout)
         rows = self.norm_self(rows + self.residual(self.self_out(attended)))
         query, key, key_place = self.cross_query(rows), self.cross_key(clips), self.cross_key_place(encoded.place)
         if self.cross_query_place is not None:
@@ -115,7 +116,7 @@ class AnchorDecoderLayer(FeedForward):
             by_head(part, self.heads) for part in (query, code, key, key_place, value)
         )
         query, key = torch.cat([query, code], dim=3), torch.cat([key, key_place], dim=3)
-        attended = attend(query, key, value, unseen, self.dropout)
+        attended = attend(query, key, value, unseen, self.weight_dropout)
         rows = self.norm_cross(rows + self.residual(self.cross_out(attended)))
         decoded: Tensor = self.norm_feedforward(rows + self.feed_forward(rows))
         return decoded

@@ -37,6 +37,8 @@ from truemoment.base.errors import InputError, MissingFileError
 from truemoment.base.records import Seed
 from truemoment.learning.training.epochs import epoch_folder, epoch_folders
 from truemoment.learning.training.recipes import Recipe, differing_keys
+from truemoment.media.features.base import FeatureStore
+from truemoment.media.features.words import WordStore
 
 SCHEMA = "truemoment/run/1"
 
@@ -123,17 +125,17 @@ class RunRecord(msgspec.Struct, frozen=True):
     schema: str = SCHEMA
     truemoment: str = ""
 
-    def refuse_other_width(self, n_dimensions: int) -> None:
+    def refuse_other_width(self, features: FeatureStore) -> None:
         """Refuse features with another number of dimensions than in training."""
-        if n_dimensions != self.n_dimensions:
-            problem = f"got {n_dimensions} numbers a row, expected {self.n_dimensions} as in training"
-            raise InputError(problem, field="features")
+        if features.n_dimensions != self.n_dimensions:
+            came = f"got {features.n_dimensions:,} numbers a row, expected {self.n_dimensions:,} as in training"
+            raise InputError(f"{features.name}: {came}", field="features")
 
-    def refuse_other_words(self, n_dimensions: int) -> None:
+    def refuse_other_words(self, words: WordStore) -> None:
         """Refuse rows of words with another number of dimensions than in training."""
-        if n_dimensions != self.n_vector:
-            problem = f"got {n_dimensions} numbers a row of words, expected {self.n_vector} as in training"
-            raise InputError(problem, field="queries")
+        if words.n_dimensions != self.n_vector:
+            came = f"got {words.n_dimensions:,} numbers a row of words, expected {self.n_vector:,} as in training"
+            raise InputError(f"{words.name}: {came}", field="queries")
 
     @property
     def made_by(self) -> dict[str, Any]:

@@ -31,10 +31,19 @@ from truemoment.learning.training.query_rows import QUERIES, QueryRows
 from truemoment.learning.training.recipes import Recipe, read_recipe
 from truemoment.learning.training.vocabulary import TokenVocabulary, write_vocabulary
 
+FOREIGN_DICTS = ("nncore.utils.config.Config", "nncore.utils.config.CfgNode")
+"""Classes of the file of settings that FlashVTG's options contain: dictionaries, of which nothing is read."""
+
 N_PLACES = 2
 """Columns of a video that the model adds itself: start and end of each row as shares of the video."""
 
+ALL_WORDS = 1000
+"""More rows than a sentence has."""
+
 Number = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+Most = Annotated[int, msgspec.Meta(ge=-1, le=1_000_000)]
+"""A number, or -1 for all."""
+
 Share = Annotated[float, msgspec.Meta(ge=0, lt=1)]
 
 
@@ -44,14 +53,17 @@ class PublishedOptions(msgspec.Struct, frozen=True):
     nheads: Number = 8
     dropout: Share = 0.1
     input_dropout: Share = 0.5
-    max_v_l: Number = 75
-    max_q_l: Number = 32
+    max_v_l: Most = 75
+    max_q_l: Most = 32
     clip_length: Annotated[float, msgspec.Meta(gt=0)] = 2.0
     span_loss_type: str = "l1"
     ctx_mode: str = "video_tef"
     v_feat_dirs: list[str] = []
     v_feat_dim: Number | None = None
     seed: Annotated[int, msgspec.Meta(ge=0)] = 0
+    use_txt_pos: bool = False
+    no_norm_vfeat: bool = False
+    no_norm_tfeat: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +104,7 @@ class PublishedCheckpoint:
         """
         if model not in PUBLISHED:
             raise UsageError(f"--model: got {model!r}, expected {one_of_known(model, PUBLISHED)}")
-        content = read_torch(path, argparse.Namespace)
+        content = read_torch(path, argparse.Namespace, as_dict=FOREIGN_DICTS)
         if not isinstance(content, dict) or not isinstance(weights := content.get("model"), dict):
             raise InputError("is no checkpoint of the authors, expected tensors by name", path=path, field="model")
         tensors, unused = _renamed(weights, model, path)
@@ -113,19 +125,21 @@ class PublishedCheckpoint:
     def recipe(self, changes: Sequence[str] = ()) -> Recipe:
         """Return the published recipe of the model, with the sizes of the tensors and the options of the file."""
         said = self.options
+        if said.max_v_l < 1 and not any(change.startswith("rows=") for change in changes):
+            came = f"found {said.max_v_l}, all rows of a video: give the most with --set rows=N"
+            raise InputError(came, path=self.path, field="opt.max_v_l")
+        settings = {
+            **{name: self._size(*where) for name, where in PUBLISHED[self.model].sizes.items()},
+            "heads": said.nheads,
+            "dropout": said.dropout,
+            "input_dropout": said.input_dropout,
+        }
         sizes = {
-            "settings.hidden": self._size("moment_or_none.weight", 1),
-            "settings.heads": said.nheads,
-            "settings.feedforward": self._size("encoder.0.widen.weight", 0),
-            "settings.encoder_layers": self._count("encoder."),
-            "settings.decoder_layers": self._count("decoder."),
-            "settings.slots": self._size("slots" if "slots" in self.tensors else "anchors", 0),
-            "settings.dropout": said.dropout,
-            "settings.input_dropout": said.input_dropout,
-            "rows": said.max_v_l,
+            **{f"settings.{name}": value for name, value in settings.items()},
+            "rows": max(1, said.max_v_l),
             "normalise": "each",
             "text.vectors": QUERIES,
-            "text.most": said.max_q_l,
+            "text.most": said.max_q_l if said.max_q_l > 0 else ALL_WORDS,
             "decode.grid_s": said.clip_length,
         }
         name, changed = f"{self.model}-full", [f"{key}={value}" for key, value in sizes.items()]
@@ -159,8 +173,10 @@ class PublishedCheckpoint:
             notes.append(f"it was trained on the features {folders}, in this order")
         return tuple(notes)
 
-    def _size(self, name: str, axis: int) -> int:
-        """Return a size of a tensor that the model cannot be without."""
+    def _size(self, name: str, axis: int | None) -> int:
+        """Return a size of a tensor that the model has to have; without an axis, the number of layers below a name."""
+        if axis is None:
+            return len({key.removeprefix(name).split(".")[0] for key in self.tensors if key.startswith(name)})
         tensor = self.tensors.get(name)
         if tensor is None or tensor.ndim <= axis or not tensor.shape[axis]:
             field = f"model.{PUBLISHED[self.model].published(name)}"
@@ -168,10 +184,6 @@ class PublishedCheckpoint:
                 f"found {_shape(self.tensors, name)}, expected weights of {self.model}", path=self.path, field=field
             )
         return int(tensor.shape[axis])
-
-    def _count(self, beginning: str) -> int:
-        """Return the number of layers whose names begin so."""
-        return len({name.split(".")[1] for name in self.tensors if name.startswith(beginning)})
 
 
 def _shape(tensors: Mapping[str, Tensor], name: str) -> str:
@@ -181,26 +193,26 @@ def _shape(tensors: Mapping[str, Tensor], name: str) -> str:
 def _renamed(weights: Mapping[object, object], model: str, path: AnyPath) -> tuple[dict[str, Tensor], tuple[str, ...]]:
     """Return the tensors by our names, and the names of those that are not used."""
     tensors: dict[str, Tensor] = {}
-    unused = []
+    unused, names = [], PUBLISHED[model]
     for name, value in weights.items():
-        ours = PUBLISHED[model].ours(name) if isinstance(name, str) else None
+        ours = names.ours(name) if isinstance(name, str) else None
         if isinstance(name, str) and name.startswith(UNUSED):
             unused.append(name)
         elif ours is None:
             raise InputError(f"found {str(name)[:80]!r}, which {model} does not have", path=path, field="model")
         else:
-            tensors[ours] = _checked(value, path, f"model.{name}")
+            tensors[ours] = _checked(value, path, f"model.{name}", is_scalar=ours in names.scalars)
     return tensors, tuple(unused)
 
 
-def _checked(value: object, path: AnyPath, field: str) -> Tensor:
-    """Return a value as a tensor of finite numbers, float32."""
+def _checked(value: object, path: AnyPath, field: str, *, is_scalar: bool) -> Tensor:
+    """Return a value as a tensor of finite numbers, float32; a convolution over one row of a picture as one of rows."""
     is_plain = (
         isinstance(value, Tensor)
         and value.device.type == "cpu"
         and value.layout == torch.strided
         and value.is_floating_point()
-        and value.ndim > 0
+        and (value.ndim == 0) is is_scalar
         and value.nbytes <= value.untyped_storage().nbytes()  # one that repeats few numbers may claim any size
     )
     if not isinstance(value, Tensor) or not is_plain:
@@ -208,7 +220,7 @@ def _checked(value: object, path: AnyPath, field: str) -> Tensor:
     tensor = value.detach().to(torch.float32)
     if not torch.isfinite(tensor).all():
         raise InputError("has numbers that are not finite", path=path, field=field)
-    return tensor
+    return tensor.squeeze(2) if tensor.ndim == 4 else tensor
 
 
 def _options_of(content: Mapping[object, object], path: AnyPath) -> PublishedOptions:
@@ -231,6 +243,10 @@ def _refuse_other_heads(tensors: Mapping[str, Tensor], said: PublishedOptions, p
         came = f"found {said.ctx_mode!r}, expected rows with their places (video_tef)"
         raise InputError(came, path=path, field="opt.ctx_mode")
     first = tensors.get("clips_in.0.norm.weight")
+    for name in ("use_txt_pos", "no_norm_vfeat", "no_norm_tfeat"):
+        if getattr(said, name):
+            came = "found True, expected False: places of words, and rows that are not normalised, are not read"
+            raise InputError(came, path=path, field=f"opt.{name}")
     if said.v_feat_dim is not None and first is not None and len(first) > said.v_feat_dim + N_PLACES:
         came = f"found {len(first):,} columns of a video, expected up to {said.v_feat_dim + N_PLACES:,}"
         raise InputError(f"{came}: models with sound are not read", path=path, field="opt.v_feat_dim")
@@ -261,10 +277,10 @@ def write_run(
     )
     if features:
         store = recipe.family.task.open_features(features, recipe, "", None, seed=record.seed, fps=record.fps)
-        record.refuse_other_width(store.n_dimensions)
+        record.refuse_other_width(store)
         record = msgspec.structs.replace(record, features_name=store.name)
     if queries and (rows := QueryRows.open(recipe, queries)):
-        record.refuse_other_words(rows.store.n_dimensions)
+        record.refuse_other_words(rows.store)
         record = msgspec.structs.replace(record, queries_name=rows.store.name)
     with atomic_folder(folder) as new:
         write_vocabulary(new / "words.json", TokenVocabulary(()))

@@ -97,7 +97,7 @@ class TrainedGrounder(TrainedNetwork):
         """
         recipe = self.run.recipe
         if self.features is not None:
-            self.run.refuse_other_width(self.features.n_dimensions)
+            self.run.refuse_other_width(self.features)
         if recipe.windows is not UNSET:
             method = AllCandidates(self.name, self.network, self.vocabulary, recipe, self.features)
             films = in_windows(method, recipe.windows, ranking=self.ranking, track=self.track)
@@ -189,7 +189,7 @@ class GroundingTask(Task):
 
     def vocabulary(self, run: Run, text: Text) -> TokenVocabulary:
         """Return the words of the training sentences, or those with fixed vectors."""
-        rows = QueryRows.open(msgspec.structs.replace(run.recipe, text=text), run.queries)
+        rows = QueryRows.open(msgspec.structs.replace(run.recipe, text=text), run.queries, run.recipe.data or ())
         if rows is None:
             return make_vocabulary(text, run.train.queries.sentence, run.sentences, run.data_dir, seed=run.seed)
         for split in (run.train, run.val, *run.tests.values()):  # what is missing or damaged is refused here

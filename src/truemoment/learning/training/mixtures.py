@@ -33,9 +33,9 @@ from truemoment.base.intervals import Bools, Floats
 from truemoment.base.records import Annotations, as_strings
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.language.tokens import tokenise
+from truemoment.learning.training.mixed_stores import MARK
 from truemoment.learning.training.recipe_sources import MixtureSource
 from truemoment.learning.training.recipes import Recipe
-from truemoment.learning.training.stores import MARK
 
 NAMED_FILMS = 3
 """Films that a message names."""
@@ -95,6 +95,9 @@ class Mixture:
             own = (sum(times[word] == 1 for word in words) for words in words_of)
             only = ", ".join(f"{n:,} in {part.source.title}" for n, part in zip(own, self.parts, strict=True))
             lines.append(f"words that a single source has: {only}")
+        rated = [part.source.title for part in self.parts if part.annotations.saliency is not None]
+        if rated and self.annotations.saliency is None:
+            lines.append(f"ratings of clips of {', '.join(rated)} are left out: not all sources have such ratings")
         return lines
 
 
@@ -118,16 +121,15 @@ def read_mixture(sources: Sequence[MixtureSource], seed: int, data_dir: Path | N
         share = whole.select_queries(in_share(whole, source.share, source.by, seed))
         parts.append(MixturePart(source, share, whole.n_queries))
     weights = np.concatenate([np.full(part.annotations.n_queries, part.source.weight) for part in parts])
-    return Mixture(tuple(parts), _joined(parts), None if (weights == 1).all() else weights)
+    return Mixture(tuple(parts), joined_parts(parts), None if (weights == 1).all() else weights)
 
 
-def _joined(parts: Sequence[MixturePart]) -> Annotations:
-    """Return all parts as one split; clip ratings are left out."""
+def joined_parts(parts: Sequence[MixturePart]) -> Annotations:
+    """Return all parts as one split."""
     renamed = []
     for part in parts:
-        renamed_part = dataclasses.replace(part.annotations, saliency=None)
-        ids = [f"{part.source.title}{MARK}{query_id}" for query_id in renamed_part.query_id]
-        renamed.append(dataclasses.replace(renamed_part, query_id=as_strings(ids, "query_id"), dataset="mixture"))
+        ids = [f"{part.source.title}{MARK}{query_id}" for query_id in part.annotations.query_id]
+        renamed.append(dataclasses.replace(part.annotations, query_id=as_strings(ids, "query_id"), dataset="mixture"))
     split = " + ".join(f"{100 * part.source.share:g} % {part.source.title}" for part in parts)
     return Annotations.joined(renamed, split=split)
 

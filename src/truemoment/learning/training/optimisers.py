@@ -70,7 +70,7 @@ def make_optimiser(train: Optimisation, stage: TrainingStage, network: nn.Module
         momentum = MOMENTUM if train.momentum is UNSET else train.momentum
         optimiser: torch.optim.Optimizer = torch.optim.SGD(groups, lr=rate, momentum=momentum, weight_decay=decay)
     elif train.optimiser == "adamw":
-        optimiser = torch.optim.AdamW(groups, lr=rate, weight_decay=decay)
+        optimiser = torch.optim.AdamW(groups, lr=rate, weight_decay=decay, fused=True)
     else:
         optimiser = torch.optim.Adam(groups, lr=rate, weight_decay=decay)
     set_rate(optimiser, rate)

@@ -15,6 +15,8 @@ import numpy as np
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Ints
 from truemoment.base.records import Queries
+from truemoment.learning.training.mixed_stores import MixedWords
+from truemoment.learning.training.recipe_sources import MixtureSource
 from truemoment.learning.training.recipes import Recipe, Text
 from truemoment.media.features.base import Frames
 from truemoment.media.features.resampling import normalise_each
@@ -58,8 +60,11 @@ class QueryRows:
     _kept: dict[tuple[str, str], Frames] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, recipe: Recipe, path: str) -> QueryRows | None:
-        """Open the rows of a recipe, from `path` if they are of files; None for a recipe with a vocabulary."""
+    def open(cls, recipe: Recipe, path: str, sources: Sequence[MixtureSource] = ()) -> QueryRows | None:
+        """Open the rows of a recipe, from `path` if they are of files; None for a recipe with a vocabulary.
+
+        `sources` are those of a mixture that is learned from, which may have files of their own.
+        """
         text = recipe.text
         if text.vectors != QUERIES and path:
             raise UsageError(f"--queries: is for text.vectors: {QUERIES}, got a recipe with {text.vectors!r}")
@@ -67,7 +72,7 @@ class QueryRows:
             return None
         if text.vectors == QUERIES and not path:
             raise UsageError(f"text.vectors: {QUERIES} reads the words of each query from files: give --queries DIR")
-        store: WordStore = WordFiles(path) if text.vectors == QUERIES else _encoded(text.vectors.removeprefix(HIDDEN))
+        store = _files(path, sources) if text.vectors == QUERIES else _encoded(text.vectors.removeprefix(HIDDEN))
         return cls(store, text.most or None, recipe.normalise == "each")
 
     def of(self, queries: Queries) -> WordTable:
@@ -111,6 +116,13 @@ class WordTable:
 def reads_rows(text: Text) -> bool:
     """Whether words are rows of each query, and not vectors of a vocabulary."""
     return text.vectors == QUERIES or text.vectors.startswith(HIDDEN)
+
+
+def _files(path: str, sources: Sequence[MixtureSource]) -> WordStore:
+    """Open the rows of a file or folder, and those of the sources of a mixture that name their own."""
+    own = {source.title: WordFiles(source.queries) for source in sources if source.queries}
+    titles = tuple(source.title for source in sources)
+    return MixedWords(own, WordFiles(path), titles) if titles else WordFiles(path)
 
 
 def _encoded(name: str) -> EncodedWords:

@@ -50,7 +50,7 @@ class TrainedRetriever(TrainedNetwork):
 
     def pairs(self, annotations: Annotations) -> tuple[ClipTexts, int]:
         """Return clips and sentences of a split, and how many clips are shorter than a frame."""
-        self.run.refuse_other_width(self.features.n_dimensions)
+        self.run.refuse_other_width(self.features)
         return make_clip_texts(
             annotations,
             self.features,

@@ -58,8 +58,9 @@ class MixtureSource(RecipeBlock, frozen=True):
         How often a sentence is drawn in an epoch.
     data_dir
         Folder of the dataset, if it is not that of the run.
-    features, sentences
-        Features of its films, and vectors of its sentences, if they are not those of the run.
+    features, sentences, queries
+        Features of its films, vectors of its sentences, and rows of the words of its queries, if they are not those of
+        the run.
     name
         What reports call it. [default: the dataset or the name of the file, with the split if it is not train]
     """
@@ -73,6 +74,7 @@ class MixtureSource(RecipeBlock, frozen=True):
     data_dir: str | None = None
     features: str | None = None
     sentences: str | None = None
+    queries: str | None = None
     name: str | None = None
 
     @property

@@ -242,7 +242,7 @@ class CheckpointRequest(Request):
     """A published checkpoint, and what is made of it."""
 
     file: In[Path] = argument(metavar="FILE")
-    model: str = option("Model of the checkpoint: moment-detr or qd-detr.", metavar="NAME", required=True)
+    model: str = option("Model of the checkpoint: moment-detr, qd-detr or flash-vtg.", metavar="NAME", required=True)
     out: NewFolder[Path | None] = option("Folder of the run, new or empty.", name="-o --out", metavar="RUN")
     safetensors: Out[Path | None] = option(
         "Write the tensors alone, under the names of TrueMoment.", metavar="FILE.safetensors"

@@ -17,10 +17,11 @@ from truemoment.data.datasets import get_dataset, made_of
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.split_file import read_groups
 from truemoment.learning.models import Family
+from truemoment.learning.training.mixed_stores import MixedFeatures, MixedSentences
 from truemoment.learning.training.mixtures import Mixture, read_mixture, shared_films
 from truemoment.learning.training.recipes import Recipe
 from truemoment.learning.training.starting import StartWeights
-from truemoment.learning.training.stores import MixedFeatures, MixedSentences, open_sentences
+from truemoment.learning.training.stores import open_sentences
 from truemoment.learning.training.tracking import tracker_of
 from truemoment.learning.training.vocabulary import NO_WORDS, TokenVocabulary
 from truemoment.media.features.base import FeatureStore

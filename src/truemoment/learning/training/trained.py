@@ -97,7 +97,7 @@ class TrainedNetwork:
         source = record.queries if queries is None else queries
         text = with_commit(recipe.text, record.text_encoder)
         if rows := QueryRows.open(msgspec.structs.replace(recipe, text=text), source):
-            record.refuse_other_words(rows.store.n_dimensions)
+            record.refuse_other_words(rows.store)
             vocabulary = dataclasses.replace(vocabulary, rows=rows)
         network = read_network(folder, record, vocabulary, loads_encoder=task.loads_encoder)
         if not recipe.family.sees_video:

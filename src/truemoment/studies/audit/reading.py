@@ -134,7 +134,8 @@ def _predict_with_model(
     """Return a model's predictions on original and changed videos as controls, and its path, name and features."""
     request.on_status("loading the model")
     folder = Path(request.model or "")
-    grounder = load(folder, features=request.features, data_dir=path_of(request.data_dir))
+    queries = None if request.queries is None else str(request.queries)
+    grounder = load(folder, features=request.features, queries=queries, data_dir=path_of(request.data_dir))
     options: dict[str, Any] = {"top": top, "on_status": request.on_status}
     changed = predict_on_changed(grounder, reference.queries, seed=request.seed, **options)
     rng = stream(request.seed, "queries in shuffled order")

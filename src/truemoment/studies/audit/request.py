@@ -36,10 +36,15 @@ class Related(Request):
     )
     features: In[str | None] = option("Features that --model reads. [default: as in training]", metavar="SOURCE")
 
+    queries: In[AnyFile | None] = option(
+        "Rows of the words of each query that --model reads. [default: as in training]", metavar="DIR", rare=True
+    )
+
     def check(self) -> None:
-        """Refuse features without a model."""
-        if self.features is not None and self.model is None:
-            raise UsageError("--features: these are the features of a model; give its folder (--model)")
+        """Refuse what only a model reads, without one."""
+        for name in ("features", "queries"):
+            if getattr(self, name) is not None and self.model is None:
+                raise UsageError(f"--{name}: only a model reads these; give its folder (--model)")
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,8 @@ def run(
         raise UsageError(f"-o {printable(str(folder))}: is the name of a dataset, expected another one")
     refuse_folder(folder)
     whole = _read(request, folder, note)
+    if whole.loses_ratings:
+        note("ratings of clips are left out: the copy of the annotations in the new folder has none")
     split = resplit_and_measure(
         whole.annotations,
         plan,
