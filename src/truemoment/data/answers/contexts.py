@@ -69,7 +69,7 @@ EXCLUSIONS = (
         "conf score prob iou certain price temperature speed level volume weight height number count",
         (
             r"(?<!% )(?<!high )(?<!low )(?<!medium )\b(?:confidence|score|probability|iou|certainty)\W{0,3}"
-            rf"(?:is |was |of |from )?\W{{0,2}}{_ANY}",
+            rf"(?:is |was |of |from |between )?\W{{0,2}}{_ANY}",
             rf"\b{_QUANTITY}\b[^.;:\n]{{0,24}}{_BARE}",
             rf"\b(?:count(?:s|ed|ing)?(?: (?:down|up))?|numbered) (?:from )?{_ANY}",
         ),
@@ -243,8 +243,13 @@ def context_of(before: str, moment: str, behind: str, *, is_range: bool, is_bare
     ''
     """
     kind = kind_of(moment, is_range=is_range, is_bare=is_bare)
+    return excluded(before, kind, behind) or ("" if is_placed(before, kind, behind) else NOT_PLACED)
+
+
+def excluded(before: str, kind: Wording, behind: str) -> str:
+    """Return what words beside a moment say that it is; "" if they say nothing."""
     around = f"{before}{_MARKS[kind]}{behind}"
     for why, signs, pattern in _PATTERNS:
         if any_of(signs, around) and pattern.search(around) is not None:
             return why
-    return "" if is_placed(before, kind, behind) else NOT_PLACED
+    return ""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from truemoment.data.answers.words import one_of
+from truemoment.data.answers.words import VIDEO, one_of
 
 
 class Wording(Enum):
     """What kind of text a moment is.
 
-    "5 to 8 seconds" has one unit, behind its second time, as lengths and counts have: words must place it. "5 s to 8 s"
-    and "0:05 - 0:08" have two.
+    "5 to 8 seconds" has one unit, behind its second time, as lengths and counts have. "5 s to 8 s" and "0:05 - 0:08"
+    have two. A start and an end that are named, or in brackets, are no range.
     """
 
     BARE = auto()
@@ -34,8 +34,8 @@ _PLACES = one_of(
     seconds sec minute minutes frame frames timestamp timestamps time times span spans covers covering occupies matches
     match answer clip segment moment interval range window period section part scene event events result prediction
     output it's that's either both then then_from first happens occurs happening occurring located seen visible
-    somewhere
-    em en nos nas no los las el la aux aos a pendant durante im in_den vom den während nei nel nello pada di trong vào
+    somewhere by that estimate runs go_for approximate so therefore thus hence
+    da dal dalle tra fra antara ab von vom zeitraum_von em en nos nas no los las el la aux aos a pendant durante im in_den vom den während nei nel nello pada di trong vào
     op w na"""
 )
 """Words before a range that place it; the last lines are of languages other than English."""
@@ -46,7 +46,7 @@ _PLACED = re.compile(
     rf"(?:\A|[^a-z \t]|\b{_PLACES}|\b(?:happen|occur|locat|found|lie|place|seen|shown|visible|falls?)[a-z]* in"
     rf"|\b{NAMED_SPAN} of)[ \t]*(?:\b{_ABOUT}[ \t]*)*\Z"
 )
-_NAMED_BEHIND = re.compile(rf"[ -]{{0,2}}{NAMED_SPAN}\b")
+_NAMED_BEHIND = re.compile(rf"[ -]{{0,2}}{NAMED_SPAN}\b|(?:'[a-z]{{1,3}})? kadar\b| into the {VIDEO}\b")
 _IS = re.compile(r"\b(?:is|are|was|were)[ \t]+\Z")
 _A_MOMENT_IS = re.compile(
     rf"\b{one_of('it this that answer match event prediction result clip action activity scene time times')}"
@@ -84,7 +84,7 @@ def is_placed(before: str, kind: Wording, behind: str) -> bool:
     >>> is_placed("the man waited ", Wording.ONE_UNIT, "."), is_placed("in the ", Wording.ONE_UNIT_SECOND, " window")
     (False, True)
     """
-    if kind in (Wording.OTHER, Wording.TWO_UNITS, Wording.OF_A_DAY) or _NAMED_BEHIND.match(behind):
+    if kind is Wording.OTHER or _NAMED_BEHIND.match(behind):
         return True
     if kind is Wording.BARE and _IS.search(before) and not _A_MOMENT_IS.search(before):
         return False
