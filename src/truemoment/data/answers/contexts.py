@@ -19,10 +19,11 @@ NOT_PLACED = "a length or a count"
 NO_MOMENT = "another number"
 """Context of what is no moment of the video at all."""
 
+_RANGES = frozenset(Wording) - {Wording.OTHER, Wording.OF_A_DAY, Wording.PAIR}
 # In the patterns, a mark is in place of a moment.
 _MARKS = {kind: chr(0xE000 + number) for number, kind in enumerate(Wording)}
 _ANY = f"[{''.join(_MARKS.values())}]"
-_RANGE = f"[{''.join(mark for kind, mark in _MARKS.items() if kind not in (Wording.OTHER, Wording.OF_A_DAY))}]"
+_RANGE = f"[{''.join(mark for kind, mark in _MARKS.items() if kind in _RANGES)}]"
 _BARE, _MINUTES, _SECOND, _OF_A_DAY = (
     _MARKS[kind] for kind in (Wording.BARE, Wording.ONE_UNIT_OF_MINUTES, Wording.ONE_UNIT_SECOND, Wording.OF_A_DAY)
 )
@@ -31,7 +32,7 @@ _ONE_UNIT = f"[{_BARE}{_MARKS[Wording.ONE_UNIT]}{_SECOND}{_MINUTES}]"
 _ABOUT = one_of("is was of about around between at only just roughly approximately another some the")
 _AT = one_of("from between at in during within the span_of segment interval range around about moment it to")
 _LENGTH = one_of(
-    """last lasts lasted lasting take takes took taking duration length wait waits waited pause pauses paused rest rests
+    """last lasts lasted lasting take takes took taking duration length wait waits waited need needs needed pause pauses paused rest rests
     hold holds"""
 )
 _LOOK = one_of(
@@ -48,6 +49,10 @@ _DAY = rf"(?:(?:every|each|per|a) (?:week)?day|daily|in the {one_of('morning aft
 _SHOWS = one_of("shows show reads says at from changes goes moves displays rings")
 _NOUN = rf"(?!(?:{'|'.join(sorted(words.FOLLOWERS))}|{NAMED_SPAN})s?\b)[a-z]{{2}}"
 _QUANTITY = one_of("score price temperature number count speed level volume weight height")
+_CHANGES = one_of(
+    """goes go went rises rise rose falls fall fell climbs drops jumps moves changes increases decreases grows shrinks
+    advances"""
+)
 _COOK = one_of("bake cook boil simmer fry roast chill heat knead microwave marinate steam rest soak rise")
 _MOVE = one_of("move moves set sets drag drags turn turns adjust raise lower")
 
@@ -66,19 +71,20 @@ class Exclusion(NamedTuple):
 EXCLUSIONS = (
     Exclusion(
         NO_MOMENT,
-        "conf score prob iou certain price temperature speed level volume weight height number count",
+        "conf score prob iou certain price temperature speed level volume weight height number count _from_",
         (
             r"(?<!% )(?<!high )(?<!low )(?<!medium )\b(?:confidence|score|probability|iou|certainty)\W{0,3}"
             rf"(?:is |was |of |from |between )?\W{{0,2}}{_ANY}",
             rf"\b{_QUANTITY}\b[^.;:\n]{{0,24}}{_BARE}",
+            rf"(?<!it )(?<!event )(?<!action )(?<!moment )(?<!segment )\b{_CHANGES} from (?:{_ABOUT} )?{_BARE}",
             rf"\b(?:count(?:s|ed|ing)?(?: (?:down|up))?|numbered) (?:from )?{_ANY}",
         ),
     ),
     Exclusion(
         NO_MOMENT,
-        "box coord pixel margin error toler certain off wrong early late accura precis plus give",
+        "box coord pixel clicks taps margin error toler certain off wrong early late accura precis plus give",
         (
-            rf"\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{{0,4}}(?:at |are |is )?\W{{0,3}}{_ANY}",
+            rf"\b(?:bounding box|bbox|box|coordinates?|pixels?|clicks|taps)(?: on)?\W{{0,4}}(?:at |are |is )?\W{{0,3}}{_ANY}",
             rf"\b(?:margin|error|tolerance|uncertainty)\W{{0,3}}(?:of |is )?(?:about )?{_ANY}",
             rf"\b(?:off|wrong|early|late|inaccurate) by (?:{_ABOUT} )?{_ANY}",
             rf"\b(?:accurate|precise) to (?:within )?{_ANY}",
@@ -109,9 +115,9 @@ EXCLUSIONS = (
     ),
     Exclusion(
         "the time of a clock in the video",
-        "verse psalm watch clock countdown microwave",
+        "verse psalm watch clock countdown microwave timer",
         (
-            rf"\b{one_of('verses verse psalms psalm stopwatch game_clock match_clock countdown microwave')}\b"
+            rf"\b{one_of('verses verse psalms psalm stopwatch game_clock match_clock shot_clock timer countdown microwave')}\b"
             rf"[^.;\n]{{0,20}}{_ANY}",
             rf"{_ANY}[^.;\n]{{0,16}}\b(?:game|match) clock",
         ),
@@ -134,7 +140,7 @@ EXCLUSIONS = (
     ),
     Exclusion(
         "a length",
-        f"last tak took dura length long for_ wait paus rest hold held _of_ total {_SECOND} {_MINUTES}",
+        f"last tak took need dura length long for_ wait paus rest hold held _of_ total {_SECOND} {_MINUTES}",
         (
             rf"\b{_LENGTH}\W{{1,3}}(?:(?:him|her|them|it|me|us|{_ABOUT})\W{{1,2}})*{_RANGE}",
             rf"\b(?:{_LENGTH}|long) (?:{_ABOUT} )?from (?:{_ABOUT} )?{_ONE_UNIT}",
@@ -193,7 +199,7 @@ EXCLUSIONS = (
             rf"\bi(?:'ve| have)? {one_of('looked checked searched examined scanned reviewed watched went')}\b"
             rf"[^.;:!?\n]{{0,40}}{_ANY}",
             rf"\b(?:assuming|supposing|suppose|if it (?:were|was))\b[^.,;:!?\n]{{0,40}}{_ANY}",
-            rf"\bask(?:s|ed|ing)? (?:me )?(?:about|for|whether)\b[^.,;:!?\n]{{0,20}}{_ANY}",
+            rf"\bask(?:s|ed|ing)? (?:me )?{one_of('about for whether what when where who which if')}\b[^.,;:!?\n]{{0,20}}{_ANY}",
             rf"\b{_TOOL}(?:[\"'>(]|\s{{1,2}}action input:)[^\n]{{0,48}}{_ANY}",
             rf"{_ANY}[^a-z\n]{{0,12}}(?:</[a-z_]+>)?\s*(?:i will|i'll|let me) (?:now |first |then )?{_LOOK}\b",
         ),
@@ -232,17 +238,19 @@ _PATTERNS = [
 ]
 
 
-def context_of(before: str, moment: str, behind: str, *, is_range: bool, is_bare: bool = False) -> str:
+def context_of(before: str, moment: str, behind: str, how: str = "a range", *, is_bare: bool = False) -> str:
     """Return why a moment is no answer, by the text before, in and behind it; "" if nothing speaks against it.
+
+    `how` it was recognised, and whether it `is_bare`, without a unit, are those of a :class:`Moment`.
 
     Examples
     --------
-    >>> context_of("the scene lasts ", "5 to 8 seconds", ".", is_range=True)
+    >>> context_of("the scene lasts ", "5 to 8 seconds", ".")
     'a length'
-    >>> context_of("he jumps from ", "5 to 8 seconds", ".", is_range=True)
+    >>> context_of("he jumps from ", "5 to 8 seconds", ".")
     ''
     """
-    kind = kind_of(moment, is_range=is_range, is_bare=is_bare)
+    kind = kind_of(moment, how, is_bare=is_bare)
     return excluded(before, kind, behind) or ("" if is_placed(before, kind, behind) else NOT_PLACED)
 
 

@@ -98,7 +98,7 @@ def _is_aside(text: str, low: int, time: Time) -> bool:
 
 
 def _kind(text: str, time: Time) -> Wording:
-    return kind_of(text[time.begin : time.end], is_range=True, is_bare=False)
+    return kind_of(text[time.begin : time.end])
 
 
 def _doubt(text: str, candidates: Sequence[Time], reading: Reading) -> str:
