@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -254,6 +255,7 @@ def context_of(before: str, moment: str, behind: str, how: str = "a range", *, i
     return excluded(before, kind, behind) or ("" if is_placed(before, kind, behind) else NOT_PLACED)
 
 
+@functools.lru_cache(maxsize=4096)  # models repeat their wordings
 def excluded(before: str, kind: Wording, behind: str) -> str:
     """Return what words beside a moment say that it is; "" if they say nothing."""
     around = f"{before}{_MARKS[kind]}{behind}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Sequence
@@ -164,6 +165,7 @@ def _counts(text: str, time: Time) -> bool:
     return not joins and not (word == "of" and follows["video"])
 
 
+@functools.lru_cache(maxsize=4096)
 def label_of(before: str) -> Label:
     """Return the meaning of a time by the nearest label before it.
 
@@ -206,6 +208,7 @@ def _of_bracket(text: str, run: Sequence[Time]) -> Moment | None:
     return moment._replace(stop=run[-1].end, fault=f"a list of {len(run)} numbers")
 
 
+@functools.lru_cache(maxsize=4096)
 def _joined(between: str, label: Label, before: str) -> str:
     """Return what joins two times, given the text between them, the label of the first and the text before it.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from enum import Enum, auto
 
@@ -77,6 +78,7 @@ def kind_of(moment: str, how: str = "a range", *, is_bare: bool = False) -> Word
     return Wording.ONE_UNIT_OF_MINUTES if _OF_MINUTES.search(moment) else Wording.ONE_UNIT
 
 
+@functools.lru_cache(maxsize=4096)
 def is_placed(before: str, kind: Wording, behind: str) -> bool:
     """Whether a moment lies somewhere, as far as the words directly before and behind it say.
 
