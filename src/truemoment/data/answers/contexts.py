@@ -33,8 +33,8 @@ _ONE_UNIT = f"[{_BARE}{_MARKS[Wording.ONE_UNIT]}{_SECOND}{_MINUTES}]"
 _ABOUT = one_of("is was of about around between at only just roughly approximately another some the")
 _AT = one_of("from between at in during within the span_of segment interval range around about moment it to")
 _LENGTH = one_of(
-    """last lasts lasted lasting take takes took taking duration length wait waits waited need needs needed pause pauses paused rest rests
-    hold holds"""
+    """last lasts lasted lasting take takes took taking duration length wait waits waited need needs needed pause
+    pauses paused rest rests hold holds"""
 )
 _LOOK = one_of(
     """check look examine zoom inspect verify crop view review watch focus sample analyze analyse extract rewatch
@@ -50,6 +50,7 @@ _DAY = rf"(?:(?:every|each|per|a) (?:week)?day|daily|in the {one_of('morning aft
 _SHOWS = one_of("shows show reads says at from changes goes moves displays rings")
 _NOUN = rf"(?!(?:{'|'.join(sorted(words.FOLLOWERS))}|{NAMED_SPAN})s?\b)[a-z]{{2}}"
 _QUANTITY = one_of("score price temperature number count speed level volume weight height")
+_CLOCKS = one_of("verses verse psalms psalm stopwatch game_clock match_clock shot_clock timer countdown microwave")
 _CHANGES = one_of(
     """goes go went rises rise rose falls fall fell climbs drops jumps moves changes increases decreases grows shrinks
     advances"""
@@ -85,7 +86,8 @@ EXCLUSIONS = (
         NO_MOMENT,
         "box coord pixel clicks taps margin error toler certain off wrong early late accura precis plus give",
         (
-            rf"\b(?:bounding box|bbox|box|coordinates?|pixels?|clicks|taps)(?: on)?\W{{0,4}}(?:at |are |is )?\W{{0,3}}{_ANY}",
+            rf"\b(?:bounding box|bbox|box|coordinates?|pixels?|clicks|taps)(?: on)?\W{{0,4}}(?:at |are |is )?"
+            rf"\W{{0,3}}{_ANY}",
             rf"\b(?:margin|error|tolerance|uncertainty)\W{{0,3}}(?:of |is )?(?:about )?{_ANY}",
             rf"\b(?:off|wrong|early|late|inaccurate) by (?:{_ABOUT} )?{_ANY}",
             rf"\b(?:accurate|precise) to (?:within )?{_ANY}",
@@ -118,7 +120,7 @@ EXCLUSIONS = (
         "the time of a clock in the video",
         "verse psalm watch clock countdown microwave timer",
         (
-            rf"\b{one_of('verses verse psalms psalm stopwatch game_clock match_clock shot_clock timer countdown microwave')}\b"
+            rf"\b{_CLOCKS}\b"
             rf"[^.;\n]{{0,20}}{_ANY}",
             rf"{_ANY}[^.;\n]{{0,16}}\b(?:game|match) clock",
         ),
@@ -200,7 +202,8 @@ EXCLUSIONS = (
             rf"\bi(?:'ve| have)? {one_of('looked checked searched examined scanned reviewed watched went')}\b"
             rf"[^.;:!?\n]{{0,40}}{_ANY}",
             rf"\b(?:assuming|supposing|suppose|if it (?:were|was))\b[^.,;:!?\n]{{0,40}}{_ANY}",
-            rf"\bask(?:s|ed|ing)? (?:me )?{one_of('about for whether what when where who which if')}\b[^.,;:!?\n]{{0,20}}{_ANY}",
+            rf"\bask(?:s|ed|ing)? (?:me )?{one_of('about for whether what when where who which if')}\b"
+            rf"[^.,;:!?\n]{{0,20}}{_ANY}",
             rf"\b{_TOOL}(?:[\"'>(]|\s{{1,2}}action input:)[^\n]{{0,48}}{_ANY}",
             rf"{_ANY}[^a-z\n]{{0,12}}(?:</[a-z_]+>)?\s*(?:i will|i'll|let me) (?:now |first |then )?{_LOOK}\b",
         ),

@@ -37,12 +37,13 @@ _PLACES = one_of(
     match answer clip segment moment interval range window period section part scene event events result prediction
     output it's that's either both then then_from first happens occurs happening occurring located seen visible
     somewhere by that estimate runs go_for approximate t so therefore thus hence
-    da dal dalle tra fra antara ab von vom zeitraum_von em en nos nas no los las el la aux aos a pendant durante im in_den vom den während nei nel nello pada di trong vào
-    op w na"""
+    da dal dalle tra fra antara ab von vom zeitraum_von em en nos nas no los las el la aux aos a pendant durante im
+    den in_den während nei nel nello pada di trong vào op w na"""
 )
 """Words before a range that place it; the last lines are of languages other than English."""
 _ABOUT = one_of(
-    "about around approximately roughly circa ca ~ only just exactly maybe perhaps probably possibly likely the actually really rather instead indeed"
+    """about around approximately roughly circa ca ~ only just exactly maybe perhaps probably possibly likely the
+    actually really rather instead indeed"""
 )
 _PLACED = re.compile(
     rf"(?:\A|[^a-z \t]|\b{_PLACES}|\b(?:happen|occur|locat|found|lie|place|seen|shown|visible|falls?)[a-z]* in"
@@ -50,8 +51,11 @@ _PLACED = re.compile(
 )
 _NAMED_BEHIND = re.compile(rf"[ -]{{0,2}}{NAMED_SPAN}\b|(?:'[a-z]{{1,3}})? kadar\b| into the {VIDEO}\b")
 _IS = re.compile(r"\b(?:is|are|was|were)[ \t]+\Z")
+_A_MOMENT = one_of(
+    "it this that one answer match candidate candidates event prediction result clip action activity scene time times"
+)
 _A_MOMENT_IS = re.compile(
-    rf"\b{one_of('it this that one answer match candidate candidates event prediction result clip action scene time times')}"
+    rf"\b{_A_MOMENT}"
     r"\b[^.;\n]{0,40}\b(?:is|are|was|be)\b[a-z ]*\Z"
     rf"|\b(?:moment|timestamp|{NAMED_SPAN})s?\b[^.;\n]{{0,40}}\b(?:is|are|was|be)\b[a-z ]*\Z"
 )

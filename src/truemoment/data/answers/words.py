@@ -188,9 +188,9 @@ COUNTED_MOMENT = one_of("moment segment event interval occurrence instance clip 
 THOUGHT = one_of("think thinking reasoning thought thoughts")
 ANSWER_TAG = one_of("answer final_answer output response prediction").replace("final answer", "final_answer")
 TIME_TAG = (
-    one_of("time times timestamp timestamps moment moments segment segments interval intervals span spans seg clip glue")[
-        :-1
-    ]
+    one_of(
+        "time times timestamp timestamps moment moments segment segments interval intervals span spans clip glue seg"
+    )[:-1]
     + "|time_range|temporal_window|timespan)"
 )
 ANSWER_MARK = (
