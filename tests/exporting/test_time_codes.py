@@ -277,8 +277,8 @@ def counting(path, number, new_rate, new_number):
     return path
 
 
-# Numbers by SMPTE ST 12-1: an hour has 108,000 labels of 30 frames a second, 107,892 of them with drop frame. Two frames
-# of a film at 60 frames a second share a label of 30.
+# Numbers by SMPTE ST 12-1: an hour has 108,000 labels of 30 frames a second, 107,892 of them with drop frame. Two
+# frames of a film at 60 frames a second share a label of 30.
 @pytest.mark.parametrize(
     ("rate", "counted", "number", "label"),
     [
