@@ -49,7 +49,7 @@ _TOOL = r"(?:zoom|crop_and_zoom|inspect|view|look|seek|sample|search|peek|scan|g
 _DAY = rf"(?:(?:every|each|per|a) (?:week)?day|daily|in the {one_of('morning afternoon evening')}|at night|at noon)"
 _SHOWS = one_of("shows show reads says at from changes goes moves displays rings")
 _NOUN = rf"(?!(?:{'|'.join(sorted(words.FOLLOWERS))}|{NAMED_SPAN})s?\b)[a-z]{{2}}"
-_QUANTITY = one_of("score price temperature number count speed level volume weight height")
+_QUANTITY = one_of("score price temperature number count speed level volume weight height age size position point")
 _CLOCKS = one_of("verses verse psalms psalm stopwatch game_clock match_clock shot_clock timer countdown microwave")
 _CHANGES = one_of(
     """goes go went rises rise rose falls fall fell climbs drops jumps moves changes increases decreases grows shrinks
@@ -73,11 +73,12 @@ class Exclusion(NamedTuple):
 EXCLUSIONS = (
     Exclusion(
         NO_MOMENT,
-        "conf score prob iou certain price temperature speed level volume weight height number count _from_",
+        """conf score prob iou certain price temperature speed level volume weight height number count age size
+        position point _from_""",
         (
             r"(?<!% )(?<!high )(?<!low )(?<!medium )\b(?:confidence|score|probability|iou|certainty)\W{0,3}"
             rf"(?:is |was |of |from |between )?\W{{0,2}}{_ANY}",
-            rf"\b{_QUANTITY}\b[^.;:\n]{{0,24}}{_BARE}",
+            rf"\b{_QUANTITY}\b[^.;\n]{{0,24}}[{_BARE}{_MARKS[Wording.PAIR]}]",
             rf"(?<!it )(?<!event )(?<!action )(?<!moment )(?<!segment )\b{_CHANGES} from (?:{_ABOUT} )?{_BARE}",
             rf"\b(?:count(?:s|ed|ing)?(?: (?:down|up))?|numbered) (?:from )?{_ANY}",
         ),
@@ -143,14 +144,16 @@ EXCLUSIONS = (
     ),
     Exclusion(
         "a length",
-        f"last tak took need dura length long for_ wait paus rest hold held _of_ total {_SECOND} {_MINUTES}",
+        f"""last tak took need dura length long for_ wait paus rest hold held _of_ total runs pass elapse go_by enough
+        {_SECOND} {_MINUTES}""",
         (
             rf"\b{_LENGTH}\W{{1,3}}(?:(?:him|her|them|it|me|us|{_ABOUT})\W{{1,2}})*{_RANGE}",
             rf"\b(?:{_LENGTH}|long) (?:{_ABOUT} )?from (?:{_ABOUT} )?{_ONE_UNIT}",
             rf"\b(?<!go )(?<!opt )(?<!look )(?<!asked )for (?:{_ABOUT} )*{_RANGE}",
             rf"\ban? (?:[a-z]+ ){{0,2}}(?:{words.VIDEO}|moment|period|scene|shot|interval) of (?:{_ABOUT} )?{_RANGE}",
             rf"{_RANGE}[\s-]{{1,2}}(?:long\b|in (?:length|duration|total)\b)",
-            rf"\b{_COOK}\b[^.;\n]{{0,30}}{_MINUTES}",
+            rf"\b{_COOK}\b[^.;\n]{{0,30}}{_MINUTES}|\bruns {_ONE_UNIT}",
+            rf"{_ONE_UNIT} (?:of (?!(?:the |this )?{words.VIDEO}\b)[a-z]|pass|elapse|go by|are enough)",
             rf"\b(?:an?|the|this|that|brief|short) {_SECOND}[ -]{_NOUN}",
         ),
     ),
@@ -162,7 +165,8 @@ EXCLUSIONS = (
             r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
             rf"|anything but|(?:need|require)s? (?:more|additional) [a-z]+|neither|nor)\W{{1,3}}(?:{_AT}\W)*{_ANY}",
             rf"(?:\bnot|n't)(?: {one_of('happening occurring visible shown present seen be it')})? (?:{_AT} )*{_ANY}",
-            rf"\b(?:is|are|was|were|does|do|did)(?: not|n't) (?:[a-z]+ ){{1,2}}(?:from|between|at|during|in) {_ANY}",
+            rf"\b(?:is|are|was|were|does|do|did)(?: not|n't) (?:(?!{words.BUT})[a-z]+ ){{1,5}}"
+            rf"(?:from|between|at|during|in) {_ANY}",
             rf"\b(?:nothing|never)\b[^.,;:\n]{{0,40}}{_ANY}",
             rf"{_ANY}[^.,;\n\d]{{0,24}}\b(?:is|are|was|were|would be|seems?) "
             rf"(?:{one_of('wrong false incorrect mistaken')}\b"
@@ -179,10 +183,11 @@ EXCLUSIONS = (
     ),
     Exclusion(
         "an example",
-        "e.g example instance such form template",
+        "e.g example sample instance such form template respond reply",
         (
+            rf"\b(?:respond|reply) (?:with|as|like)[\s:\"']{{1,4}}(?:from |between )?{_ANY}",
             r"\b(?:e\.g\.,?|for example,?|for instance,?|such as) ?[\[({\"']{0,2}" rf"(?:from |between )?{_ANY}",
-            r"\bexample(?: has| is| was| shows| gives| of| output| format|:){1,2}[\s\"']{1,4}"
+            r"\b(?:example|sample)(?: answer| has| is| was| shows| gives| of| output| format|:){1,2}[\s\"'\[(]{1,4}"
             rf"(?:from |between )?{_ANY}",
             r"\b(?:the|this|that|an?|following|of|expected|output) (?:form|format|template)(?: of| like| such as|,|:)?"
             rf"[\s\"'\[({{]{{1,3}}(?:from |between )?{_ANY}",
@@ -191,7 +196,9 @@ EXCLUSIONS = (
     Exclusion(
         LOOKED_AT,
         """look check search zoom view exam inspect verif crop watch focus sampl analy extract locat scan seek peek get
-        read went assum suppos if_it ask describ shar provid send tell giv upload mean clarif specif confirm""",
+        read went assum suppos if_it ask describ shar prompt question instruct task provid send
+        tell giv upload mean clarif
+        specif confirm""",
         (
             rf"\b{_WILL} (?:{one_of('now first then also just next again quickly')} )*{_LOOK}\b"
             rf"[^.;:!?\n]{{0,40}}{_ANY}",
@@ -201,6 +208,8 @@ EXCLUSIONS = (
             rf"[^.;:!?\n]{{0,50}}{_ANY}",
             rf"\bi(?:'ve| have)? {one_of('looked checked searched examined scanned reviewed watched went')}\b"
             rf"[^.;:!?\n]{{0,40}}{_ANY}",
+            rf"\b(?:prompt|question|instruction|task) {one_of('says said asks asked reads is was')}\b"
+            rf"[^.;!?\n]{{0,40}}{_ANY}",
             rf"\b(?:assuming|supposing|suppose|if it (?:were|was))\b[^.,;:!?\n]{{0,40}}{_ANY}",
             rf"\bask(?:s|ed|ing)? (?:me )?{one_of('about for whether what when where who which if')}\b"
             rf"[^.,;:!?\n]{{0,20}}{_ANY}",
@@ -210,8 +219,9 @@ EXCLUSIONS = (
     ),
     Exclusion(
         "a boundary that lies between two times",
-        "start begin end stop finish",
+        "start begin end stop finish anywhere",
         (
+            rf"\banywhere (?:between|from|within) {_ANY}",
             rf"\b{one_of('starts start starting begins begin beginning ends end ending stops stop finishes finish')} "
             r"(?:(?:anywhere|somewhere|some ?time|at some point) )?(?:between|(?<=where )from|(?<=time )from|within) "
             f"{_ANY}",

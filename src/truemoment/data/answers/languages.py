@@ -535,7 +535,7 @@ DUTCH = Language(
     minutes: minuten
     """,
     r"""
-    from: van@
+    from: van@ vanaf@
     to: tot_en_met tot
     between: tussen
     and: en@

@@ -159,7 +159,7 @@ def _counts(text: str, time: Time) -> bool:
     if follows is None or follows["word"] is None:
         return False
     word = follows["word"].removesuffix("'")
-    if "." in text[time.begin : time.end]:
+    if word in words.MEASURED or "." in text[time.begin : time.end]:
         return word in words.MEASURED
     joins = word in words.FOLLOWERS or word in words.RANGE or word in words.AND or word in words.LABELS
     return not joins and not (word == "of" and follows["video"])

@@ -32,7 +32,7 @@ _MAY_BE_OF_A_DAY = re.compile(r"(?:[6-9]|1\d|2[0-3]):[0-5]\d(?![\d:.])")
 
 NAMED_SPAN = one_of("mark range interval window segment span period portion timeframe frame part section stretch")
 _PLACES = one_of(
-    """from between at is are was be during within amid via on and but or to as like say confirm i.e. namely form second
+    """from between at is are was be during amid via on and but or to as like say confirm i.e. namely form second
     seconds sec minute minutes frame frames timestamp timestamps time times span spans covers covering occupies matches
     match answer clip segment moment interval range window period section part scene event events result prediction
     output it's that's either both then then_from first happens occurs happening occurring located seen visible

@@ -179,7 +179,7 @@ UNDECIDED = (
     r"|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
     r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b"
     r"|\bdepend(?:s|ing) on\b|\bboth (?:are |seem )?(?:possible|plausible|likely)\b"
-    r"|\b(?:not sure|not certain|unsure|unclear|(?:can't|cannot) (?:decide|tell)) (?:which|whether|if)\b"
+    r"|\b(?:not sure|not certain|unsure|unclear|(?:can't|cannot) (?:decide|tell)) (?:which|whether|if|between)\b"
 )
 """In a text with several moments, none is chosen."""
 COUNTED_MOMENT = one_of("moment segment event interval occurrence instance clip time span window range")
@@ -194,7 +194,8 @@ TIME_TAG = (
     + "|time_range|temporal_window|timespan)"
 )
 ANSWER_MARK = (
-    r"\b(?:final |correct |my |the )?(?:answer|conclusion|prediction|result)(?: is| would be)?\"? ?[:=]"
+    r"\b(?<!sample )(?<!example )(?:final |correct |my |the )?(?:answer|conclusion|prediction|result)"
+    r"(?: is| would be)?\"? ?[:=]"
     r"|\b(?:final |correct )?answer is\b|\bfinal answer\b"
 )
 ANSWER_WORDS = ("answer", "conclusion", "prediction", "result")
