@@ -6,7 +6,7 @@ import functools
 import re
 from enum import Enum, auto
 
-from truemoment.data.answers.words import VIDEO, one_of
+from truemoment.data.answers.words import FOLLOWERS, VIDEO, one_of
 
 
 class Wording(Enum):
@@ -49,6 +49,8 @@ _PLACED = re.compile(
     rf"(?:\A|[^a-z \t]|\b{_PLACES}|\b(?:happen|occur|locat|found|lie|place|seen|shown|visible|falls?)[a-z]* in"
     rf"|\b{NAMED_SPAN} of)[ \t]*(?:\b{_ABOUT}[ \t]*)*\Z"
 )
+_SENTENCE_BEGINS = re.compile(r"(?:\A|[.!?\n])[ \t]*\Z")
+_WORD_BEHIND = re.compile(r" ([a-z']+)")
 _NAMED_BEHIND = re.compile(rf"[ -]{{0,2}}{NAMED_SPAN}\b|(?:'[a-z]{{1,3}})? kadar\b| into the {VIDEO}\b")
 _IS = re.compile(r"\b(?:is|are|was|were)[ \t]+\Z")
 _A_MOMENT = one_of(
@@ -95,6 +97,10 @@ def is_placed(before: str, kind: Wording, behind: str) -> bool:
         return True
     if kind is Wording.PAIR:
         before = before.rstrip(" \n\t([{<\"'")
+    if kind in (Wording.ONE_UNIT, Wording.ONE_UNIT_OF_MINUTES) and _SENTENCE_BEGINS.search(before):
+        word = _WORD_BEHIND.match(behind)
+        if word is not None and word[1] not in FOLLOWERS:
+            return False  # "12 to 15 seconds pass"
     if _IS.search(before) and not _A_MOMENT_IS.search(before):
         return False
     return _PLACED.search(before[-40:]) is not None

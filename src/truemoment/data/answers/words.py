@@ -95,7 +95,8 @@ LABEL_WORD = r"[a-z_]+"
 FOLLOWERS = each(
     """in on at when where while as is are was were and or which that the during with after before by because since
     this it he she they there both then but out so per mark marks range inclusive respectively corresponds corresponding
-    show shows match matches contain contains depict depicts represent represents a an"""
+    show shows match matches contain contains depict depicts represent represents a an into onwards i you we his her
+    their"""
 )
 """Words that may follow it; another word names what is counted: "2 to 3 bags"."""
 MEASURED = each(
