@@ -4,7 +4,7 @@ The sentences of ``in_circulation.jsonl`` are invented, in the styles that paper
 "refused" is everything that is no moment and no denial: half a moment, another unit, another number, a model that
 declines. `docs/answers.md` has how many of each set were read before the reader was mended for them.
 
-All are read as expected now, but those that are left out: of the last 1,643, two of parts of the video without a unit
+All are read as expected now, but those that are left out: of the last 1,713, two of parts of the video without a unit
 (``[0.5, 0.75]``), a call of ``crop_video`` and a concert "from 20:00 to 22:30", which are read as seconds, and twenty
 that are not read.
 """

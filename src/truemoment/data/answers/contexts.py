@@ -73,13 +73,14 @@ class Exclusion(NamedTuple):
 EXCLUSIONS = (
     Exclusion(
         NO_MOMENT,
-        """conf score prob iou certain price temperature speed level volume weight height number count age size
+        """conf score prob iou certain accura price temperature speed level volume weight height number count age size
         position point _from_""",
         (
-            r"(?<!% )(?<!high )(?<!low )(?<!medium )\b(?:confidence|score|probability|iou|certainty)\W{0,3}"
+            r"(?<!% )(?<!high )(?<!low )(?<!medium )\b(?:confidence|score|probability|iou|certainty|accuracy)\W{0,3}"
             rf"(?:is |was |of |from |between )?\W{{0,2}}{_ANY}",
             rf"\b{_QUANTITY}\b[^.;\n]{{0,24}}[{_BARE}{_MARKS[Wording.PAIR]}]",
-            rf"(?<!it )(?<!event )(?<!action )(?<!moment )(?<!segment )\b{_CHANGES} from (?:{_ABOUT} )?{_BARE}",
+            rf"(?<!it )(?<!event )(?<!action )(?<!moment )(?<!segment )\b{_CHANGES}(?: up| down)?"
+            rf" from (?:{_ABOUT} )?{_BARE}",
             rf"\b(?:count(?:s|ed|ing)?(?: (?:down|up))?|numbered) (?:from )?{_ANY}",
         ),
     ),
@@ -196,7 +197,7 @@ EXCLUSIONS = (
     Exclusion(
         LOOKED_AT,
         """look check search zoom view exam inspect verif crop watch focus sampl analy extract locat scan seek peek get
-        read went assum suppos if_it ask describ shar prompt question instruct task provid send
+        read went assum suppos if_it ask describ shar prompt question need instruct task provid send
         tell giv upload mean clarif
         specif confirm""",
         (
@@ -204,6 +205,7 @@ EXCLUSIONS = (
             rf"[^.;:!?\n]{{0,40}}{_ANY}",
             rf"\bif you (?:could |can )?{one_of('describe share provide send tell give upload mean')}\b"
             rf"[^.;:!?\n]{{0,50}}{_ANY}",
+            rf"\bneed (?:the )?(?:frames|clip|footage) {_AT} {_ANY}",
             rf"\bplease {one_of('share provide upload send describe clarify specify confirm')}\b"
             rf"[^.;:!?\n]{{0,50}}{_ANY}",
             rf"\bi(?:'ve| have)? {one_of('looked checked searched examined scanned reviewed watched went')}\b"

@@ -43,7 +43,7 @@ _PLACES = one_of(
 """Words before a range that place it; the last lines are of languages other than English."""
 _ABOUT = one_of(
     """about around approximately roughly circa ca ~ only just exactly maybe perhaps probably possibly likely the
-    actually really rather instead indeed"""
+    actually really rather instead indeed most_likely"""
 )
 _PLACED = re.compile(
     rf"(?:\A|[^a-z \t]|\b{_PLACES}|\b(?:happen|occur|locat|found|lie|place|seen|shown|visible|falls?)[a-z]* in"
