@@ -33,6 +33,7 @@ from truemoment.media.video.stamps import FrameTable
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.exporting.formats import export_text
 from truemoment.searching.exporting.moments import ExportedFilm, ExportedMoment
+from truemoment.searching.exporting.timecodes import time_code_of
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings, default_proposals
 from truemoment.searching.writing import IndexWriter, VideoFile
@@ -345,7 +346,7 @@ def exports() -> None:
     """Time exports of 1,000 moments."""
     rate = Fraction(24000, 1001)
     table = FrameTable(1 / Fraction(24000), 1001 * np.arange(200_000), 1001 * 200_000)
-    film = ExportedFilm("film", Path("/films/film.mp4"), table, rate)
+    film = ExportedFilm("film", Path("/films/film.mp4"), table, rate, time_code_of(rate))
     moments = [ExportedMoment(film, 100 * k, 100 * k + 49, f"a door opens {k}", 0.5) for k in range(1000)]
     for ending in (".otio", ".edl", ".xml", ".fcpxml", ".csv"):
         export_text(moments[:2], ending)

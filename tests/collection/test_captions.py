@@ -161,6 +161,18 @@ def test_rolling_captions_give_each_line_once(tmp_path):
     assert cues(tmp_path, vtt)[0] == cues(tmp_path, srt_text)[0] == [(0.0, "hi all"), (2.01, "go on")]
 
 
+def test_captions_that_roll_up_give_each_line_once(tmp_path):
+    """ccextractor#1044: each cue shows three lines, of which one is new. Repeated refrains are no rolling."""
+    lines = ["one", "two", "three", "four", "five"]
+    shown = [lines[k : k + 3] for k in range(3)]
+    text = "\n".join(
+        f"{k + 1}\n00:00:0{k},000 --> 00:00:0{k + 1},000\n" + "\n".join(of) + "\n" for k, of in enumerate(shown)
+    )
+    assert cues(tmp_path, text)[0] == [(0.0, "one two three"), (1.0, "four"), (2.0, "five")]
+    refrain = "".join(f"{k + 1}\n00:00:0{k},000 --> 00:00:0{k + 1},000\nla la\n\n" for k in range(3))
+    assert cues(tmp_path, refrain)[0] == [(0.0, "la la"), (1.0, "la la"), (2.0, "la la")]
+
+
 def test_drawings_and_positions_of_ass(tmp_path):
     """ass-compiler#10: a short format line; python-ass#6: fields out of order; drawings are no text."""
     ass = (

@@ -7,6 +7,7 @@ out 108 (29.97) or 216 (59.94) of them. Labels are compared with those of OpenTi
 from __future__ import annotations
 
 import re
+import struct
 import xml.etree.ElementTree as ET
 from fractions import Fraction
 from pathlib import Path
@@ -240,11 +241,18 @@ def test_a_file_without_a_time_code_has_that_of_its_rate(tmp_path):
     assert film_of("film", written(tmp_path / "film.mkv", 12)).time_code == time_code_of(Fraction(12))
 
 
+def description_of(data):
+    """Return where flags, clock, ticks of a frame and frames of a second of a time code track are in a QuickTime file.
+
+    Before them: version and number of descriptions (8 bytes), length (4), name (4), reference (8) and 4 bytes of zeros.
+    """
+    return re.search(rb"stsd.{12}tmcd.{12}", data, re.DOTALL).end()
+
+
 def marked_drop_frame(path):
     """Set the drop-frame flag of the time code track of a QuickTime file: the lowest bit of its flags."""
     data = bytearray(path.read_bytes())
-    entry = next(match.start() for match in re.finditer(b"tmcd\0{6}", data))
-    data[entry + 19] |= 1  # name, 6 bytes, reference, 4 bytes, and 4 bytes of flags
+    data[description_of(data) + 3] |= 1
     path.write_bytes(data)
     return path
 
@@ -256,3 +264,48 @@ def test_a_drop_frame_flag_at_a_rate_that_cannot_have_it(tmp_path, rate, start):
     assert film_of("film", path).time_code.label(0) == start
     text = written(tmp_path / "film.mkv", rate, timecode=start[:-3] + ";00")  # a label alone
     assert film_of("film", text).time_code.label(0) == start
+
+
+def counting(path, number, new_rate, new_number):
+    """Let the time code track of a QuickTime file count other frames than the film's."""
+    data = bytearray(path.read_bytes())
+    clock = description_of(data) + 4
+    data[clock : clock + 9] = struct.pack(">IIB", new_rate.numerator, new_rate.denominator, round(new_rate))
+    sample = number.to_bytes(4, "big")
+    assert data.count(sample) == 1
+    path.write_bytes(data.replace(sample, new_number.to_bytes(4, "big")))
+    return path
+
+
+# Numbers by SMPTE ST 12-1: an hour has 108,000 labels of 30 frames a second, 107,892 of them with drop frame. Two
+# frames of a film at 60 frames a second share a label of 30.
+@pytest.mark.parametrize(
+    ("rate", "counted", "number", "label"),
+    [
+        (60, Fraction(30), 108_015, "01:00:00:30"),
+        (Fraction(60000, 1001), Fraction(30000, 1001), 107_892, "01:00:00;00"),
+        (Fraction(60000, 1001), Fraction(30000, 1001), 108_001, "01:00:00:02"),
+        (50, Fraction(25), 90_024, "01:00:00:48"),
+        (24, Fraction(24000, 1001), 86_400, "01:00:00:00"),  # both count 24
+    ],
+)
+def test_a_time_code_track_that_counts_half_of_the_frames(tmp_path, rate, counted, number, label):
+    path = written(tmp_path / "film.mov", rate, timecode=label[:-2] + "00")
+    counting(path, film_of("film", path).time_code.first, counted, number)
+    assert film_of("film", path).time_code.label(0) == label
+
+
+@pytest.mark.parametrize(("rate", "counted"), [(24, 60), (30, 60), (25, 30)])
+def test_a_time_code_track_that_counts_other_frames_is_refused(tmp_path, rate, counted):
+    path = written(tmp_path / "film.mov", rate, timecode="01:00:00:00")
+    counting(path, 3600 * rate, Fraction(counted), 3600 * counted)
+    film = film_of("film", path)  # formats without labels can be written
+    with pytest.raises(UsageError, match=f"film.mov: states the time code 01:00:00:00 of {counted} frames per second"):
+        _ = film.time_code
+    assert film_of("film", path, "02:00:00:00").time_code.label(0) == "02:00:00:00"
+
+
+def test_a_label_that_no_frame_of_the_film_has_is_refused(tmp_path):
+    path = written(tmp_path / "film.mkv", 24, timecode="01:00:00:45")
+    with pytest.raises(UsageError, match=r"states the time code 01:00:00:45, and the film has 24 frames.*--start"):
+        _ = film_of("film", path).time_code

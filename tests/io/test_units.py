@@ -328,12 +328,12 @@ def test_references_that_cannot_be_hit_are_counted(tmp_path):
         ("e", "v", 30.0, "w", 29.0, 35.0),  # one second of it can be hit
         ("f", "w", nan, "x", 40.0, 45.0),
         ("g", "v", 30.0, "v", nan, nan),  # no moment
-        ("h", "v", 30.0, "r", 5.0, 2.0),  # ends before it starts
+        ("h", "v", 30.0, "t", 9.0, 3.0),
     ]
     path = tmp_path / "p.csv"
     path.write_text("query_id,start,end\n" + "".join(f"{name},1,5\n" for name in "abcdefgh"))
     notes = tm.evaluate(path, annotations=Annotations.from_rows(rows), measures="mIoU").document()["notes"]
-    assert "2 queries have only references of zero or negative length, which no prediction overlaps" in notes
+    assert "2 queries have only references that end where or before they start, which no prediction overlaps" in notes
     assert "2 queries have only references outside their video, which no prediction inside it overlaps" in notes
 
 

@@ -47,9 +47,15 @@ class TimedText(NamedTuple):
     text: str
 
     @property
+    def lines(self) -> list[str]:
+        """The lines of the text that are not blank, without markup."""
+        lines = (" ".join(line.split()) for line in _MARKUP.sub("", self.text).split("\n"))
+        return [line for line in lines if line]
+
+    @property
     def plain(self) -> str:
         """The text without markup, on one line."""
-        return " ".join(_MARKUP.sub("", self.text).split())
+        return " ".join(self.lines)
 
 
 def read_clock(text: str, path: AnyPath, line: int) -> float:
@@ -122,23 +128,29 @@ def _of_block(block: list[tuple[int, str]], path: AnyPath) -> Iterator[TimedText
 
 
 def _is_rolling(cues: Sequence[TimedText]) -> bool:
-    """Whether captions of a recogniser roll: a cue too short to be read repeats a line of the one before."""
-    return any(
-        0 < cue.end_s - cue.start_s <= BLINK_S and cue.plain and cue.plain in before.plain
-        for before, cue in pairwise(cues)
+    """Whether captions roll: most go on after lines of the one before, or one that repeats it is too short to read.
+
+    The latter are those of a recogniser, the former those of live television.
+    """
+    pairs = list(pairwise(cues))
+    n_rolling = sum(0 < _n_repeated(before.lines, cue.lines) < len(cue.lines) for before, cue in pairs)
+    return (len(cues) > 2 and 2 * n_rolling >= len(pairs)) or any(
+        0 < cue.end_s - cue.start_s <= BLINK_S and cue.plain and cue.plain in before.plain for before, cue in pairs
     )
 
 
+def _n_repeated(before: Sequence[str], lines: Sequence[str]) -> int:
+    """Return how many lines a cue repeats at its start from the end of the one before."""
+    most = min(len(before), len(lines))
+    return next((n for n in range(most, 0, -1) if before[-n:] == lines[:n]), 0)
+
+
 def _unrolled(cues: Sequence[TimedText]) -> Iterator[TimedText]:
-    """Yield rolling captions without the line that each repeats of the one before."""
-    before = ""
+    """Yield rolling captions without the lines that each repeats of the one before."""
+    before: Sequence[str] = ()
     for cue in cues:
-        fresh = []
-        for line in cue.text.split("\n"):
-            plain = " ".join(_MARKUP.sub("", line).split())
-            if plain and plain != before:
-                fresh.append(line)
-                before = plain
+        fresh = cue.lines[_n_repeated(before, cue.lines) :]
+        before = cue.lines or before
         if fresh:
             yield cue._replace(text="\n".join(fresh))
 

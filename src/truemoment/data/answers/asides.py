@@ -47,9 +47,7 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
         before = text[max(used_to, moment.begin - NEAR) : moment.begin]
         behind = text[moment.stop : moment.stop + NEAR]
         used_to = moment.stop
-        why = context_of(
-            before, text[moment.begin : moment.stop], behind, is_range=moment.how == "a range", is_bare=not moment.unit
-        )
+        why = context_of(before, text[moment.begin : moment.stop], behind, moment.how, is_bare=not moment.unit)
         if why == NOT_PLACED:  # what it is remains open, so that an answer of it is ambiguous
             groups.moments.append(moment._replace(fault=moment.fault or why))
         elif not why:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -19,10 +20,11 @@ NOT_PLACED = "a length or a count"
 NO_MOMENT = "another number"
 """Context of what is no moment of the video at all."""
 
+_RANGES = frozenset(Wording) - {Wording.OTHER, Wording.OF_A_DAY, Wording.PAIR}
 # In the patterns, a mark is in place of a moment.
 _MARKS = {kind: chr(0xE000 + number) for number, kind in enumerate(Wording)}
 _ANY = f"[{''.join(_MARKS.values())}]"
-_RANGE = f"[{''.join(mark for kind, mark in _MARKS.items() if kind not in (Wording.OTHER, Wording.OF_A_DAY))}]"
+_RANGE = f"[{''.join(mark for kind, mark in _MARKS.items() if kind in _RANGES)}]"
 _BARE, _MINUTES, _SECOND, _OF_A_DAY = (
     _MARKS[kind] for kind in (Wording.BARE, Wording.ONE_UNIT_OF_MINUTES, Wording.ONE_UNIT_SECOND, Wording.OF_A_DAY)
 )
@@ -31,8 +33,8 @@ _ONE_UNIT = f"[{_BARE}{_MARKS[Wording.ONE_UNIT]}{_SECOND}{_MINUTES}]"
 _ABOUT = one_of("is was of about around between at only just roughly approximately another some the")
 _AT = one_of("from between at in during within the span_of segment interval range around about moment it to")
 _LENGTH = one_of(
-    """last lasts lasted lasting take takes took taking duration length wait waits waited pause pauses paused rest rests
-    hold holds"""
+    """last lasts lasted lasting take takes took taking duration length wait waits waited need needs needed pause
+    pauses paused rest rests hold holds"""
 )
 _LOOK = one_of(
     """check look examine zoom inspect verify crop view review watch focus sample analyze analyse extract rewatch
@@ -47,7 +49,12 @@ _TOOL = r"(?:zoom|crop_and_zoom|inspect|view|look|seek|sample|search|peek|scan|g
 _DAY = rf"(?:(?:every|each|per|a) (?:week)?day|daily|in the {one_of('morning afternoon evening')}|at night|at noon)"
 _SHOWS = one_of("shows show reads says at from changes goes moves displays rings")
 _NOUN = rf"(?!(?:{'|'.join(sorted(words.FOLLOWERS))}|{NAMED_SPAN})s?\b)[a-z]{{2}}"
-_QUANTITY = one_of("score price temperature number count speed level volume weight height")
+_QUANTITY = one_of("score price temperature number count speed level volume weight height age size position point")
+_CLOCKS = one_of("verses verse psalms psalm stopwatch game_clock match_clock shot_clock timer countdown microwave")
+_CHANGES = one_of(
+    """goes go went rises rise rose falls fall fell climbs drops jumps moves changes increases decreases grows shrinks
+    advances"""
+)
 _COOK = one_of("bake cook boil simmer fry roast chill heat knead microwave marinate steam rest soak rise")
 _MOVE = one_of("move moves set sets drag drags turn turns adjust raise lower")
 
@@ -66,19 +73,23 @@ class Exclusion(NamedTuple):
 EXCLUSIONS = (
     Exclusion(
         NO_MOMENT,
-        "conf score prob iou certain price temperature speed level volume weight height number count",
+        """conf score prob iou certain accura price temperature speed level volume weight height number count age size
+        position point _from_""",
         (
-            r"(?<!% )(?<!high )(?<!low )(?<!medium )\b(?:confidence|score|probability|iou|certainty)\W{0,3}"
-            rf"(?:is |was |of |from )?\W{{0,2}}{_ANY}",
-            rf"\b{_QUANTITY}\b[^.;:\n]{{0,24}}{_BARE}",
+            r"(?<!% )(?<!high )(?<!low )(?<!medium )\b(?:confidence|score|probability|iou|certainty|accuracy)\W{0,3}"
+            rf"(?:is |was |of |from |between )?\W{{0,2}}{_ANY}",
+            rf"\b{_QUANTITY}\b[^.;\n]{{0,24}}[{_BARE}{_MARKS[Wording.PAIR]}]",
+            rf"(?<!it )(?<!event )(?<!action )(?<!moment )(?<!segment )\b{_CHANGES}(?: up| down)?"
+            rf" from (?:{_ABOUT} )?{_BARE}",
             rf"\b(?:count(?:s|ed|ing)?(?: (?:down|up))?|numbered) (?:from )?{_ANY}",
         ),
     ),
     Exclusion(
         NO_MOMENT,
-        "box coord pixel margin error toler certain off wrong early late accura precis plus give",
+        "box coord pixel clicks taps margin error toler certain off wrong early late accura precis plus give",
         (
-            rf"\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{{0,4}}(?:at |are |is )?\W{{0,3}}{_ANY}",
+            rf"\b(?:bounding box|bbox|box|coordinates?|pixels?|clicks|taps)(?: on)?\W{{0,4}}(?:at |are |is )?"
+            rf"\W{{0,3}}{_ANY}",
             rf"\b(?:margin|error|tolerance|uncertainty)\W{{0,3}}(?:of |is )?(?:about )?{_ANY}",
             rf"\b(?:off|wrong|early|late|inaccurate) by (?:{_ABOUT} )?{_ANY}",
             rf"\b(?:accurate|precise) to (?:within )?{_ANY}",
@@ -109,9 +120,9 @@ EXCLUSIONS = (
     ),
     Exclusion(
         "the time of a clock in the video",
-        "verse psalm watch clock countdown microwave",
+        "verse psalm watch clock countdown microwave timer",
         (
-            rf"\b{one_of('verses verse psalms psalm stopwatch game_clock match_clock countdown microwave')}\b"
+            rf"\b{_CLOCKS}\b"
             rf"[^.;\n]{{0,20}}{_ANY}",
             rf"{_ANY}[^.;\n]{{0,16}}\b(?:game|match) clock",
         ),
@@ -134,14 +145,16 @@ EXCLUSIONS = (
     ),
     Exclusion(
         "a length",
-        f"last tak took dura length long for_ wait paus rest hold held _of_ total {_SECOND} {_MINUTES}",
+        f"""last tak took need dura length long for_ wait paus rest hold held _of_ total runs pass elapse go_by enough
+        {_SECOND} {_MINUTES}""",
         (
             rf"\b{_LENGTH}\W{{1,3}}(?:(?:him|her|them|it|me|us|{_ABOUT})\W{{1,2}})*{_RANGE}",
             rf"\b(?:{_LENGTH}|long) (?:{_ABOUT} )?from (?:{_ABOUT} )?{_ONE_UNIT}",
             rf"\b(?<!go )(?<!opt )(?<!look )(?<!asked )for (?:{_ABOUT} )*{_RANGE}",
             rf"\ban? (?:[a-z]+ ){{0,2}}(?:{words.VIDEO}|moment|period|scene|shot|interval) of (?:{_ABOUT} )?{_RANGE}",
             rf"{_RANGE}[\s-]{{1,2}}(?:long\b|in (?:length|duration|total)\b)",
-            rf"\b{_COOK}\b[^.;\n]{{0,30}}{_MINUTES}",
+            rf"\b{_COOK}\b[^.;\n]{{0,30}}{_MINUTES}|\bruns {_ONE_UNIT}",
+            rf"{_ONE_UNIT} (?:of (?!(?:the |this )?{words.VIDEO}\b)[a-z]|pass|elapse|go by|are enough)",
             rf"\b(?:an?|the|this|that|brief|short) {_SECOND}[ -]{_NOUN}",
         ),
     ),
@@ -153,7 +166,8 @@ EXCLUSIONS = (
             r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing)"
             rf"|anything but|(?:need|require)s? (?:more|additional) [a-z]+|neither|nor)\W{{1,3}}(?:{_AT}\W)*{_ANY}",
             rf"(?:\bnot|n't)(?: {one_of('happening occurring visible shown present seen be it')})? (?:{_AT} )*{_ANY}",
-            rf"\b(?:is|are|was|were|does|do|did)(?: not|n't) (?:[a-z]+ ){{1,2}}(?:from|between|at|during|in) {_ANY}",
+            rf"\b(?:is|are|was|were|does|do|did)(?: not|n't) (?:(?!{words.BUT})[a-z]+ ){{1,5}}"
+            rf"(?:from|between|at|during|in) {_ANY}",
             rf"\b(?:nothing|never)\b[^.,;:\n]{{0,40}}{_ANY}",
             rf"{_ANY}[^.,;\n\d]{{0,24}}\b(?:is|are|was|were|would be|seems?) "
             rf"(?:{one_of('wrong false incorrect mistaken')}\b"
@@ -170,10 +184,11 @@ EXCLUSIONS = (
     ),
     Exclusion(
         "an example",
-        "e.g example instance such form template",
+        "e.g example sample instance such form template respond reply",
         (
+            rf"\b(?:respond|reply) (?:with|as|like)[\s:\"']{{1,4}}(?:from |between )?{_ANY}",
             r"\b(?:e\.g\.,?|for example,?|for instance,?|such as) ?[\[({\"']{0,2}" rf"(?:from |between )?{_ANY}",
-            r"\bexample(?: has| is| was| shows| gives| of| output| format|:){1,2}[\s\"']{1,4}"
+            r"\b(?:example|sample)(?: answer| has| is| was| shows| gives| of| output| format|:){1,2}[\s\"'\[(]{1,4}"
             rf"(?:from |between )?{_ANY}",
             r"\b(?:the|this|that|an?|following|of|expected|output) (?:form|format|template)(?: of| like| such as|,|:)?"
             rf"[\s\"'\[({{]{{1,3}}(?:from |between )?{_ANY}",
@@ -182,26 +197,33 @@ EXCLUSIONS = (
     Exclusion(
         LOOKED_AT,
         """look check search zoom view exam inspect verif crop watch focus sampl analy extract locat scan seek peek get
-        read went assum suppos if_it ask describ shar provid send tell giv upload mean clarif specif confirm""",
+        read went assum suppos if_it ask describ shar prompt question need instruct task provid send
+        tell giv upload mean clarif
+        specif confirm""",
         (
             rf"\b{_WILL} (?:{one_of('now first then also just next again quickly')} )*{_LOOK}\b"
             rf"[^.;:!?\n]{{0,40}}{_ANY}",
             rf"\bif you (?:could |can )?{one_of('describe share provide send tell give upload mean')}\b"
             rf"[^.;:!?\n]{{0,50}}{_ANY}",
+            rf"\bneed (?:the )?(?:frames|clip|footage) {_AT} {_ANY}",
             rf"\bplease {one_of('share provide upload send describe clarify specify confirm')}\b"
             rf"[^.;:!?\n]{{0,50}}{_ANY}",
             rf"\bi(?:'ve| have)? {one_of('looked checked searched examined scanned reviewed watched went')}\b"
             rf"[^.;:!?\n]{{0,40}}{_ANY}",
+            rf"\b(?:prompt|question|instruction|task) {one_of('says said asks asked reads is was')}\b"
+            rf"[^.;!?\n]{{0,40}}{_ANY}",
             rf"\b(?:assuming|supposing|suppose|if it (?:were|was))\b[^.,;:!?\n]{{0,40}}{_ANY}",
-            rf"\bask(?:s|ed|ing)? (?:me )?(?:about|for|whether)\b[^.,;:!?\n]{{0,20}}{_ANY}",
+            rf"\bask(?:s|ed|ing)? (?:me )?{one_of('about for whether what when where who which if')}\b"
+            rf"[^.,;:!?\n]{{0,20}}{_ANY}",
             rf"\b{_TOOL}(?:[\"'>(]|\s{{1,2}}action input:)[^\n]{{0,48}}{_ANY}",
             rf"{_ANY}[^a-z\n]{{0,12}}(?:</[a-z_]+>)?\s*(?:i will|i'll|let me) (?:now |first |then )?{_LOOK}\b",
         ),
     ),
     Exclusion(
         "a boundary that lies between two times",
-        "start begin end stop finish",
+        "start begin end stop finish anywhere",
         (
+            rf"\banywhere (?:between|from|within) {_ANY}",
             rf"\b{one_of('starts start starting begins begin beginning ends end ending stops stop finishes finish')} "
             r"(?:(?:anywhere|somewhere|some ?time|at some point) )?(?:between|(?<=where )from|(?<=time )from|within) "
             f"{_ANY}",
@@ -232,19 +254,27 @@ _PATTERNS = [
 ]
 
 
-def context_of(before: str, moment: str, behind: str, *, is_range: bool, is_bare: bool = False) -> str:
+def context_of(before: str, moment: str, behind: str, how: str = "a range", *, is_bare: bool = False) -> str:
     """Return why a moment is no answer, by the text before, in and behind it; "" if nothing speaks against it.
+
+    `how` it was recognised, and whether it `is_bare`, without a unit, are those of a :class:`Moment`.
 
     Examples
     --------
-    >>> context_of("the scene lasts ", "5 to 8 seconds", ".", is_range=True)
+    >>> context_of("the scene lasts ", "5 to 8 seconds", ".")
     'a length'
-    >>> context_of("he jumps from ", "5 to 8 seconds", ".", is_range=True)
+    >>> context_of("he jumps from ", "5 to 8 seconds", ".")
     ''
     """
-    kind = kind_of(moment, is_range=is_range, is_bare=is_bare)
+    kind = kind_of(moment, how, is_bare=is_bare)
+    return excluded(before, kind, behind) or ("" if is_placed(before, kind, behind) else NOT_PLACED)
+
+
+@functools.lru_cache(maxsize=4096)  # models repeat their wordings
+def excluded(before: str, kind: Wording, behind: str) -> str:
+    """Return what words beside a moment say that it is; "" if they say nothing."""
     around = f"{before}{_MARKS[kind]}{behind}"
     for why, signs, pattern in _PATTERNS:
         if any_of(signs, around) and pattern.search(around) is not None:
             return why
-    return "" if is_placed(before, kind, behind) else NOT_PLACED
+    return ""

@@ -18,7 +18,7 @@ _NOTHING = re.compile(
 _NO_LIST = re.compile(r"\[\s*\]|\bnull\b|:\s*none\b|^\s*\{\s*\}\s*$")
 _NEVER = re.compile(r"\bnever [a-z]+(?:s|es|ed)\b")
 _HAS_NO = re.compile(
-    rf"\b(?:{words.VIDEO}|frames?|i) (?:contains?|shows?|has|have|features?|includes?|depicts?|see) no\b"
+    rf"\b(?:{words.VIDEO}|frames?|i) (?:has|have|see) no\b|\b(?:contains?|shows?|features?|includes?|depicts?) no\b"
     r"|\bnone of (?:them|it)\b|\b(?:nobody|no one)\b"
 )
 _HARMLESS = re.compile(rf"\b{words.HARMLESS}\b")
@@ -75,9 +75,10 @@ def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int]
     stop = len(text) if end is None else end
     if not any_of(words.MAY_DENY, text):
         return None
-    for match in _DENIAL.finditer(text, begin, stop):
-        if not _HARMLESS.search(text, max(match.start() - 16, begin), min(match.end() + 40, stop)):
-            return match.span()
+    for pattern in (_DENIAL, _HAS_NO):
+        for match in pattern.finditer(text, begin, stop):
+            if not _HARMLESS.search(text, max(match.start() - 16, begin), min(match.end() + 40, stop)):
+                return match.span()
     return None
 
 

@@ -104,7 +104,7 @@ CHINESE = Language(
     score: 比分 得分 价格 温度
     length: 总长度? 总时长 時長 时长 全长 长度 總長
     cook: 煮 炖 烤 焖 蒸 腌
-    takes: 用时 耗时 花费 需要(?=\s?\d)
+    takes: 用时 耗时 花费 等了 等待了 需要(?=\s?\d)
     does_not_occur: 未找到 没找到 未能找到 未显示 未见 没见到 没看到
     long: (?<=秒)长
     first_time: 第[一1]次
@@ -535,7 +535,7 @@ DUTCH = Language(
     minutes: minuten
     """,
     r"""
-    from: van@
+    from: van@ vanaf@
     to: tot_en_met tot
     between: tussen
     and: en@

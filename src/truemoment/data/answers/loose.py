@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 from truemoment.base.records import MAX_TIME_S
 from truemoment.data.answers import words
-from truemoment.data.answers.contexts import NEAR, context_of
+from truemoment.data.answers.contexts import NEAR, excluded
 from truemoment.data.answers.groups import undecided
 from truemoment.data.answers.judging import another_unit
 from truemoment.data.answers.moments import REACH, Moment, label_of
 from truemoment.data.answers.part import Extract
+from truemoment.data.answers.places import Wording, kind_of
 from truemoment.data.answers.reading import ParsedAnswer, Reading
 from truemoment.data.answers.times import RELATIVE, Time
 
@@ -22,7 +23,7 @@ NOTHING = ParsedAnswer("failed", (), None, "nothing that could be a moment")
 _LATER = re.compile(words.LATER)
 _ONLY_AND = re.compile(r",? and (?:at |again )*")
 _AND = re.compile(r"[^.;:!?\n]{0,40}\band [^.;:!?\n]*\Z")
-_NO_PLACE = re.compile(r"\b(?:of|for|are|were|(?<!earlier )(?<!later )than|next|last|within) (?:about |around )?\Z")
+_NO_PLACE = re.compile(r"\b(?:of|for|in|are|were|(?<!earlier )(?<!later )than|next|last|within) (?:about |around )?\Z")
 _OR = re.compile(r"\bor\b(?! so\b)")
 _TWICE = re.compile(words.TWICE)
 _STATES_LENGTH = re.compile(words.STATES_LENGTH)
@@ -93,7 +94,11 @@ def _is_aside(text: str, low: int, time: Time) -> bool:
     before = text[max(low, time.begin - NEAR) : time.begin]
     if _NO_PLACE.search(before) or _STATES_LENGTH.search(before[-40:]) or _IS_THE_LENGTH.match(text, time.end):
         return True
-    return bool(context_of(before, text[time.begin : time.end], text[time.end : time.end + NEAR], is_range=True))
+    return bool(excluded(before, _kind(text, time), text[time.end : time.end + NEAR]))
+
+
+def _kind(text: str, time: Time) -> Wording:
+    return kind_of(text[time.begin : time.end])
 
 
 def _doubt(text: str, candidates: Sequence[Time], reading: Reading) -> str:
@@ -106,6 +111,8 @@ def _doubt(text: str, candidates: Sequence[Time], reading: Reading) -> str:
         why = "two times, each may be a moment"
     elif _OR.search(text, first.end, last.begin) or "?" in text or undecided(text):
         why = "one time or another"
+    elif _kind(text, first) is _kind(text, last) is Wording.OF_A_DAY:
+        why = "two times of a day, or of a long video"
     elif not first.value < last.value:
         why = "two times that do not rise"
     elif reading.on.kind != "seconds":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ MOST_WHOLE_HOURS_S = 6 * 3600
 """Hours without minutes, from here on, may be the time of day."""
 NEGATIVE = "a negative time"
 """Fault of a moment such as [-1, -1]."""
+FIRST = "the start to an end"
+"""How a moment from the start of the video is recognised."""
 LABEL_REACH = 60
 """Characters before a time beyond which no label belongs to it."""
 
@@ -73,7 +76,7 @@ def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
     at, used_to = 0, 0  # next time; end of what is used up
     while at < len(times):
         n_times, moment = _moment_at(text, times, at, used_to)
-        if moment is not None and not (moment.how == "the start to an end" and _follows_a_time(times, at, moments)):
+        if moment is not None and not (moment.how == FIRST and _follows_a_time(times, at, moments)):
             moments.append(moment)
         at += n_times
         used_to = times[at - 1].end
@@ -156,12 +159,13 @@ def _counts(text: str, time: Time) -> bool:
     if follows is None or follows["word"] is None:
         return False
     word = follows["word"].removesuffix("'")
-    if "." in text[time.begin : time.end]:
+    if word in words.MEASURED or "." in text[time.begin : time.end]:
         return word in words.MEASURED
     joins = word in words.FOLLOWERS or word in words.RANGE or word in words.AND or word in words.LABELS
     return not joins and not (word == "of" and follows["video"])
 
 
+@functools.lru_cache(maxsize=4096)
 def label_of(before: str) -> Label:
     """Return the meaning of a time by the nearest label before it.
 
@@ -204,6 +208,7 @@ def _of_bracket(text: str, run: Sequence[Time]) -> Moment | None:
     return moment._replace(stop=run[-1].end, fault=f"a list of {len(run)} numbers")
 
 
+@functools.lru_cache(maxsize=4096)
 def _joined(between: str, label: Label, before: str) -> str:
     """Return what joins two times, given the text between them, the label of the first and the text before it.
 
@@ -248,7 +253,7 @@ def _pair(text: str, first: Time, second: Time, link: str, before: str) -> Momen
     if {first.unit, second.unit} == {"s", "%"} or {first.unit, second.unit} == {"s", "frame"}:
         return None
     unit = first.unit or second.unit
-    if link in ("labels", "range") and second.fault == RELATIVE and _LATER.match(text, second.end):
+    if link in ("labels", "range") and first.unit and second.fault == RELATIVE and _LATER.match(text, second.end):
         link, second = "length", second._replace(fault="")
     a, b = first.value, second.value
     if not first.unit and second.unit == "s":
@@ -313,7 +318,7 @@ def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | No
         moment = start
     elif behind is not None and time.unit:
         begin = time.begin - len(before) + behind.start()
-        moment = end._replace(begin=begin, how="the start to an end", one_sided=False)
+        moment = end._replace(begin=begin, how=FIRST, one_sided=False)
     elif _BEFORE_THE_END.search(before) and time.unit:
         moment = start._replace(fault="relative to the video's end", one_sided=False)
     elif label in ("start", "end") and (time.unit or _is_value(before)):
@@ -332,4 +337,4 @@ def whole_video(text: str) -> Moment | None:
     if match is not None and _NEEDED.search(text, 0, match.start()) is None:
         return Moment(*match.span(), 0.0, math.inf, "", "the whole video")
     minute = re.search(r"\bfirst minute\b", text)
-    return None if minute is None else Moment(*minute.span(), 0.0, 60.0, "s", "the start to an end")
+    return None if minute is None else Moment(*minute.span(), 0.0, 60.0, "s", FIRST)

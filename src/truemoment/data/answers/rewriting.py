@@ -121,6 +121,8 @@ def rewritten(answer: str) -> Rewritten:
         text = text.replaced(_OVER, lambda _: "ends ")
     if " and a half" in text.text:
         text = text.replaced(_MINUTE_AND_A_HALF, lambda unit: f"{unit['one'] or ''}{unit['unit']} 30 seconds")
+    if '"' in text.text:
+        text = text.replaced(_REASONS, _blank)
     if any_of(("~~", "frame", "pt"), text.text):
         text = text.replaced(_ASIDE, _blank)
     if "start" in text.text and "\n" in text.text:
@@ -166,6 +168,10 @@ _ASIDE = re.compile(
     r"|\bframes? ?#?\d+ ?\((?=(?:\d+(?:\.\d+)? ?s(?:ec|econds)?|\d+:[\d.:]+)\))|(?<=[\"' ])pt(?=\d+(?:\.\d+)?[hms])"
 )
 """Text that is struck out, numbers of frames behind times, and the letters before a duration of ISO 8601."""
+_REASONS = re.compile(
+    r"(?<=\")(?:explanation|reason(?:ing|s)?|rationale|analysis|thoughts?|question|query|sentence)\"\s?:\s?\"[^\"]{0,2000}(?=\")"
+)
+"""Values of the keys that hold reasoning or repeat the question."""
 _TABLE = re.compile(
     r"(?<![^\n])(?P<head>[^\n]{0,80}\bstart[^\n]{0,80}\bend[^\n]{0,80})\n(?:[|:\- ]+\n)?"
     r"(?P<rows>(?:[^\n]{0,200}[,|;\t][^\n]{0,200}(?:\n|\Z))+)"

@@ -12,7 +12,7 @@ from truemoment.data.answers.denials import denies, silence
 from truemoment.data.answers.groups import group, is_chosen
 from truemoment.data.answers.judging import is_of_axis, judged, span_of
 from truemoment.data.answers.loose import NOTHING, join_halves, outside, read_loose
-from truemoment.data.answers.moments import NEGATIVE, Moment, find_moments, whole_video
+from truemoment.data.answers.moments import FIRST, NEGATIVE, Moment, find_moments, whole_video
 from truemoment.data.answers.part import Extract, parts
 from truemoment.data.answers.reading import ParsedAnswer, Reading
 from truemoment.data.answers.rewriting import rewritten
@@ -77,22 +77,20 @@ def _choose(part: Extract, moments: Sequence[Moment], reading: Reading) -> Parse
 
 
 def _best_stated(text: str, moments: Sequence[Moment]) -> Sequence[Moment]:
-    """Return moments without those that say less than others: "up to 2 s", and numbers that nothing places.
+    """Return moments without numbers that nothing places, if there are others.
 
-    The latter stay beside words such as "or", "wait" and "but": they may be one of two.
+    They stay beside words such as "or", "wait" and "but": they may be one of two.
     """
-    if len(moments) == 1:
+    if len(moments) == 1 or _SECOND_THOUGHT.search(text):
         return moments
-    best = [moment for moment in moments if moment.how != "the start to an end"] or moments
-    if _SECOND_THOUGHT.search(text):
-        return best
-    return [moment for moment in best if moment.fault != NOT_PLACED] or best
+    return [moment for moment in moments if moment.fault != NOT_PLACED] or moments
 
 
 def _best_groups(text: str, groups: list[list[Moment]]) -> list[list[Moment]]:
-    """Return groups without those that are quoted, or bare as scores are ("2-1"), beside others that are not."""
+    """Return groups without those that say less than others: "the first 2 s"; quoted; bare as scores are ("2-1")."""
     if len(groups) == 1:
         return groups
+    groups = [of_group for of_group in groups if any(moment.how != FIRST for moment in of_group)] or groups
     best = [of_group for of_group in groups if not all(_is_weak(text, moment) for moment in of_group)]
     return groups if not best or _SECOND_THOUGHT.search(text) else best
 

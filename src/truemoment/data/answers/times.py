@@ -73,8 +73,8 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "second"
 RELATIVE = "relative to another time"
 _RELATIVE = re.compile(
     r"\s(?:later|earlier|ago|afterwards?)\b|\sfrom the (?:very )?end\b"
-    r"|\s(?:before|after|prior to) (?:the|his|her|their|its|an?|he|she|it|they) "
-    rf"(?!(?:(?:very )?(?:start|beginning)|{VIDEO} (?:starts|begins))\b)"
+    r"|\s(?:before|after|prior to) (?:the|his|her|their|its|an?|he|she|it|they|that|this|which)\b"
+    rf"(?! (?:(?:very )?(?:start|beginning)|{VIDEO} (?:starts|begins))\b)"
 )
 """Behind a number of seconds that count from something in the video."""
 _OF_A_DAY = re.compile(r"\s?[ap]\.?m\b")

@@ -50,7 +50,10 @@ RANGE = each("to - -- --> -> => > → ~ .. ... … until till til through thru u
 """Words that make a moment of the times before and after them."""
 AND = each("and")
 """The same after "between"."""
-SPAN_OF = r"\b(?:span|interval|window|range|segment) of (?:about |around )?\Z"
+SPAN_OF = (
+    r"\b(?:(?:span|interval|window|range|segment) of|(?:timestamps|boundaries|start and end(?: times)?) are)"
+    r" (?:about |around )?\Z"
+)
 """Before the first of two times that "and" joins."""
 ASIDE_IN_RANGE = r",? ?\b(?:let's say|let me say|say|hmm|um|uh|i think|i'd say|i believe|maybe|perhaps|possibly)\b,?"
 """Between two times, it changes nothing."""
@@ -92,7 +95,8 @@ LABEL_WORD = r"[a-z_]+"
 FOLLOWERS = each(
     """in on at when where while as is are was were and or which that the during with after before by because since
     this it he she they there both then but out so per mark marks range inclusive respectively corresponds corresponding
-    show shows match matches contain contains depict depicts represent represents a an"""
+    show shows match matches contain contains depict depicts represent represents a an into onwards i you we his her
+    their"""
 )
 """Words that may follow it; another word names what is counted: "2 to 3 bags"."""
 MEASURED = each(
@@ -165,7 +169,7 @@ _CHOICE = one_of(
     """so therefore thus hence answer final finally conclusion correct actual actually real itself queried query asked
     ask match matches matching best better confirm instead rather but although though wait correction sorry requested
     relevant you_describe you_mean you_want you_asked described target wanted right make_that i'd i_would i'll
-    the_moment the_event the_one now"""
+    the_moment the_event the_one now closer_inspection closer_look"""
 )
 CHOICE = rf"\b{_CHOICE}\b|\bno,|\btime\s{{0,3}}:"
 """Behind other moments, it leads to the one that is the answer."""
@@ -175,8 +179,8 @@ UNDECIDED = (
     r"|\bone at\b[^.;\n]{0,30}\bone at\b"
     r"|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
     r"|\b(?:somewhere )?in between[,.;]|\balternatively\b|\banother (?:possibility|candidate|option)\b"
-    r"|\bdepend(?:s|ing) on\b"
-    r"|\b(?:not sure|not certain|unsure|unclear|(?:can't|cannot) (?:decide|tell)) (?:which|whether|if)\b"
+    r"|\bdepend(?:s|ing) on\b|\bboth (?:are |seem )?(?:possible|plausible|likely)\b"
+    r"|\b(?:not sure|not certain|unsure|unclear|(?:can't|cannot) (?:decide|tell)) (?:which|whether|if|between)\b"
 )
 """In a text with several moments, none is chosen."""
 COUNTED_MOMENT = one_of("moment segment event interval occurrence instance clip time span window range")
@@ -185,13 +189,14 @@ COUNTED_MOMENT = one_of("moment segment event interval occurrence instance clip 
 THOUGHT = one_of("think thinking reasoning thought thoughts")
 ANSWER_TAG = one_of("answer final_answer output response prediction").replace("final answer", "final_answer")
 TIME_TAG = (
-    one_of("time times timestamp timestamps moment moments segment segments interval intervals span spans clip glue")[
-        :-1
-    ]
+    one_of(
+        "time times timestamp timestamps moment moments segment segments interval intervals span spans clip glue seg"
+    )[:-1]
     + "|time_range|temporal_window|timespan)"
 )
 ANSWER_MARK = (
-    r"\b(?:final |correct |my |the )?(?:answer|conclusion|prediction|result)(?: is| would be)?\"? ?[:=]"
+    r"\b(?<!sample )(?<!example )(?:final |correct |my |the )?(?:answer|conclusion|prediction|result)"
+    r"(?: is| would be)?\"? ?[:=]"
     r"|\b(?:final |correct )?answer is\b|\bfinal answer\b"
 )
 ANSWER_WORDS = ("answer", "conclusion", "prediction", "result")

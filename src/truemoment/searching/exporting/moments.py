@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,15 +28,26 @@ class ExportedFilm:
     ----------
     rate
         Exact frames per second; None for a variable rate.
-    time_code
-        Its time code; None for a rate without time codes.
+    start
+        Time code of its first frame that was chosen; None for that of the file.
     """
 
     video_id: str
     path: Path
     table: FrameTable
     rate: Fraction | None
-    time_code: TimeCode | None = None
+    start: TimeCode | None = None
+
+    @functools.cached_property
+    def time_code(self) -> TimeCode | None:
+        """Its time code; None for a rate without time codes.
+
+        Raises
+        ------
+        UsageError
+            If the time code of the file does not fit its rate.
+        """
+        return None if self.rate is None else self.start or stated_time_code(self.path, self.rate)
 
     @property
     def first_frame(self) -> int:
@@ -95,9 +107,7 @@ def film_of(
         if time_code is not None:
             raise UsageError(f"{path}: has a variable frame rate, so there is no time code")
         return ExportedFilm(video_id, path, table, None)
-    if time_code is not None:
-        return ExportedFilm(video_id, path, table, rate, read_time_code(time_code, rate))
-    return ExportedFilm(video_id, path, table, rate, stated_time_code(path, rate))
+    return ExportedFilm(video_id, path, table, rate, read_time_code(time_code, rate) if time_code is not None else None)
 
 
 def moments_of(sentence: str, results: Sequence[SearchResult], time_code: str | None = None) -> list[ExportedMoment]:

@@ -54,9 +54,9 @@ class Evaluation(Scores, Result):
         Note on measures that are left out because durations are unknown; "" for none.
     n_answers
         Number of answers in words that the report shows, with the moments read from them.
-    zero_length, outside
-        Number of queries whose references all end where or before they start, and of those whose others lie
-        outside the video.
+    no_length, outside
+        Number of queries whose references all end where or before they start, and of those whose references do so or
+        lie outside the video.
     equal_scores
         Whether all scores of the predictions are equal.
     """
@@ -71,7 +71,7 @@ class Evaluation(Scores, Result):
     order: str = ""
     on_durations: str = ""
     n_answers: int = 0
-    zero_length: int = 0
+    no_length: int = 0
     outside: int = 0
     equal_scores: bool = False
 
@@ -258,9 +258,9 @@ def notes(evaluation: Evaluation) -> list[str]:
     lines += match.signs[len(evaluation.warnings) :]
     lines += _counted(
         (
-            evaluation.zero_length,
-            "query has only references of zero or negative length, which no prediction overlaps",
-            "queries have only references of zero or negative length, which no prediction overlaps",
+            evaluation.no_length,
+            "query has only references that end where or before they start, which no prediction overlaps",
+            "queries have only references that end where or before they start, which no prediction overlaps",
         ),
         (
             evaluation.outside,

@@ -59,7 +59,7 @@ def run(request: Evaluate) -> Evaluation:
         of_scores = calibration(reference, predictions, rng, resamples=request.resamples or RESAMPLES)
     if (file := path_of(request.save_scores)) is not None:
         scores.save(file)
-    zero_length, outside = _unhittable(reference)
+    no_length, outside = _unhittable(reference)
     note = note_on_durations(scores.protocol, reference, scores.measures) if request.measures is None else ""
     return Evaluation.of(
         scores,
@@ -73,15 +73,15 @@ def run(request: Evaluate) -> Evaluation:
         order=order_in_signature(reference),
         on_durations=note,
         n_answers=request.show_answers,
-        zero_length=zero_length,
+        no_length=no_length,
         outside=outside,
         equal_scores=predictions.scored and len(np.unique(predictions.score)) == 1,
     )
 
 
 def _unhittable(reference: Annotations) -> tuple[int, int]:
-    """Return the number of queries with only references without length, and with only these or others outside."""
-    no_length = reference.start_s >= reference.end_s
+    """Return the number of queries with only references of no length, and with only these or others outside."""
+    no_length = reference.end_s <= reference.start_s
     outside = (reference.start_s >= reference.duration_s) | (reference.end_s <= 0)
     first = reference.offsets[:-1]
     all_empty = np.logical_and.reduceat(no_length, first)
