@@ -69,13 +69,6 @@ OUTSIDE = {
 """Modules outside base/boundary with such calls, and why."""
 
 
-def name_of(node):
-    """Return the text of a name with dots; that of all else as ast does, which takes ten times as long."""
-    if isinstance(node, ast.Attribute):
-        return f"{name_of(node.value)}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ast.unparse(node)
-
-
 def calls(tree):
     """Return the functions that a module calls by their full names, e.g. ``numpy.save``."""
     full = {}
@@ -86,7 +79,7 @@ def calls(tree):
             }
         elif isinstance(node, ast.ImportFrom):
             full |= {of.asname or of.name: f"{node.module}.{of.name}" for of in node.names}
-    names = (name_of(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call))
+    names = (ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call))
     return {re.sub(r"^\w+", lambda first: full.get(first[0], first[0]), name) for name in names}
 
 

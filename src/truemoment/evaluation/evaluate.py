@@ -275,8 +275,8 @@ def values_of_constants(
         of_some = values[:, some]
         for rule, rows in groups.items():
             for at, query, statistic in _found(answered, rule, [measure_list[i] for i in rows]):
-                found = np.bincount(query, statistic.numerator, minlength=of_some[rows[at]].size)
-                of_some[rows[at]] += found.reshape(of_some[rows[at]].shape)
+                table = of_some[rows[at]]
+                table += np.bincount(query, statistic.numerator, minlength=table.size).reshape(table.shape)
     return values[_as_listed(measures, measure_list)]
 
 
