@@ -234,7 +234,7 @@ def test_tables_are_markdown_and_latex(do, monkeypatch, verb):
 
     monkeypatch.setattr(delivery, "_lines", both)
     example = EXAMPLES[verb]
-    done = do(*example.words, *example.having(seed="3"), "--table", "md")
+    done = do(*example.words, *example.having(html="page.html", seed="3"), "--table", "md")
     assert done.status in {0, 1}, done.err
     done.check_text()
     parts = done.out.split(BETWEEN)
