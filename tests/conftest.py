@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import importlib
 import importlib.util
 import io
@@ -199,6 +200,13 @@ class Slow:
     @classmethod
     def relevances(cls, answers: list[Moment], references: list[Moment], rule: str) -> list[list[Fraction]]:
         """Relevance r(1), r(2), ... of ranked answers: one list a unit of judgement (several under 'rows')."""
+        return cls._relevances(tuple(answers), tuple(references), rule)
+
+    @classmethod
+    @functools.cache  # measures, comparisons and tolerances ask for the same
+    def _relevances(
+        cls, answers: tuple[Moment, ...], references: tuple[Moment, ...], rule: str
+    ) -> list[list[Fraction]]:
         if rule == "rows":
             return [[cls.iou(a, r) for a in answers] for r in references]
         if rule == "pooled":

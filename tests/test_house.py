@@ -7,8 +7,9 @@ from pathlib import Path
 
 from importlinter.cli import lint_imports
 
+from .test_names import PACKAGE, modules
+
 ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "src" / "truemoment"
 
 
 def layers():
@@ -68,9 +69,8 @@ OUTSIDE = {
 """Modules outside base/boundary with such calls, and why."""
 
 
-def calls(path):
+def calls(tree):
     """Return the functions that a module calls by their full names, e.g. ``numpy.save``."""
-    tree = ast.parse(path.read_text("utf-8"))
     full = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -84,10 +84,9 @@ def calls(path):
 
 
 def test_only_the_boundary_opens_files():
-    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
     outside = {
         place: found
-        for place, path in files.items()
-        if not place.startswith("base/boundary/") and (found := sorted(filter(OPENING.fullmatch, calls(path))))
+        for place, tree in modules().items()
+        if not place.startswith("base/boundary/") and (found := sorted(filter(OPENING.fullmatch, calls(tree))))
     }
     assert set(outside) == set(OUTSIDE), outside

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemoment.data.answers import Reading, parse_answer
@@ -206,6 +206,7 @@ def seconds(ticks, tick_s):
 
 
 @pytest.mark.parametrize("style", STYLES, ids=[f"{style.template} {style.time.__name__}" for style in STYLES])
+@settings(max_examples=settings.default.max_examples // 2)  # of each of so many styles
 @given(data=st.data())
 def test_an_interval_is_read_back(style, data):
     ticks = data.draw(ticks_of(style))

@@ -15,8 +15,6 @@ from truemoment.worlds.described.damage import Damage
 from truemoment.worlds.described.mixing import NARRATOR_DB
 from truemoment.worlds.described.writing import write_sound
 
-from ..thorough import quick_are
-
 ROWS = {
     "ducked 8 dB": (0.999, 0.96, {}, {}, 0.0),
     "ducked 0 dB": (0.960, 0.998, {}, {"duck_db": 0.0}, 0.0),
@@ -47,8 +45,8 @@ def frames(spans, n):
     return on
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("row", quick_are(["ducked 8 dB"], ROWS))
+@pytest.mark.thorough
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_rows_of_the_specification(film, row):
     precision, recall, damage, mix, shift_s = row
     track, _ = film.damaged(Damage(offset_s=0.0, **damage), **mix)
@@ -61,7 +59,6 @@ def test_rows_of_the_specification(film, row):
     assert (on & true).sum() / true.sum() >= recall - 0.03
 
 
-@pytest.mark.slow
 @pytest.mark.thorough
 @pytest.mark.parametrize("bitrate", [64_000, 32_000])
 def test_through_mp3(film, tmp_path, bitrate):

@@ -18,25 +18,31 @@ pytestmark = pytest.mark.slow
 
 NAMES = tuple(BASELINES)
 LEARNING = tuple(name for name in NAMES if BASELINES[name].learns)
+DRAWING = tuple(name for name in NAMES if BASELINES[name].random and "network" not in name)
+"""They draw when they answer; networks draw when they are fitted."""
 
 
 @pytest.fixture(scope="module")
-def networks(asked, train):
-    """The floors that are networks, fitted once: they draw when they are fitted, and never when they answer."""
-    names = [name for name in NAMES if "network" in name]
-    return {of: make_baseline(of, Choices(np.random.default_rng(0), references=asked)).fit(train) for of in names}
+def kept():
+    """Baselines that were made already, by name and whether they are fitted: those that never draw when they answer."""
+    return {}
 
 
 @pytest.fixture
-def made(asked, train, engine, monkeypatch, request):
+def made(asked, train, engine, monkeypatch, kept):
     """Give a maker of fitted baselines: made(name, train, seed=...), asked about `asked`."""
     monkeypatch.setattr(truemoment.baselines, "get_engine", lambda _: engine)
 
     def make(name, learned, *, seed=None, **choices) -> Grounder:
-        if "network" in name and learned is train and seed is None and not choices:
-            return request.getfixturevalue("networks")[name]
+        key = name, learned is train
+        is_usual = seed is None and not choices and (learned is None or learned is train)
+        if is_usual and key in kept:
+            return kept[key]
         grounder = make_baseline(name, Choices(np.random.default_rng(seed or 0), references=asked, **choices))
-        return grounder if learned is None else grounder.fit(learned)
+        grounder = grounder if learned is None else grounder.fit(learned)
+        if is_usual and name not in DRAWING:
+            kept[key] = grounder
+        return grounder
 
     return make
 
@@ -167,9 +173,9 @@ def test_seeds(made, train, asked, name):
     assert (first != other) == BASELINES[name].random
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if BASELINES[name].random and "network" not in name])
+@pytest.mark.parametrize("name", DRAWING)
 def test_a_generator_goes_on(made, train, asked, name):
-    # Repeats on one generator are independent draws, not the same one again. Networks draw when they are fitted.
+    # Repeats on one generator are independent draws, not the same one again.
     grounder = made(name, train)
     assert lists(grounder.ground(asked.queries, 5)) != lists(grounder.ground(asked.queries, 5))
 

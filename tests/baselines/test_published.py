@@ -67,10 +67,11 @@ def test_action_aware(charades_sta):
             (0.0, 0.19),
             {"test-iid": (31.42, 26.25, 16.87, 9.34, 2.70), "test-ood": (14.75, 9.30, 5.04, 2.21, 0.55)},
         ),
-        (
+        pytest.param(
             "activitynet-cd",
             (0.0, 1.0),
             {"test-iid": (36.15, 29.31, 19.81, 12.27, 7.68), "test-ood": (21.89, 9.21, 0.26, 0.11, 0.03)},
+            marks=pytest.mark.thorough,
         ),
     ],
 )
@@ -108,6 +109,7 @@ def test_the_mean_map(charades_sta):
     assert [round(percent(test, answers, measure), 2) for measure in measures] == [41.26, 30.70, 16.18, 27.72, 15.21]
 
 
+@pytest.mark.thorough
 def test_the_mean_map_of_activitynet(data_dir):
     # The same: trained on train, asked of val_2, 64 clips; the cell from an eighth of the video to its end.
     train, test = (load_annotations("activitynet-captions", split, data_dir=data_dir) for split in ("train", "val_2"))

@@ -247,6 +247,7 @@ def test_charades(call, data_dir):
 
 
 class TestTimelines:
+    @pytest.mark.usefixtures("undrawn")
     def test_the_queries_of_least_agreement_are_drawn_with_their_numbers(
         self, call, write, official, answers, tmp_path
     ):
@@ -286,6 +287,7 @@ class TestTimelines:
             assert all(figure.bbox.padded(0.5).containsx(text.get_window_extent().x1) for text in texts)
             assert any("".join(text.get_text().split()) == sentence.replace(" ", "") for text in texts)
 
+    @pytest.mark.usefixtures("undrawn")
     def test_without_references_the_iou_is_that_with_the_others(self, call, marked, tmp_path):
         status, _, _ = call(
             "humans", "--annotations", marked, *FEW, "--figures", tmp_path, "--timelines", "1", "--quiet"

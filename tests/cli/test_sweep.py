@@ -39,11 +39,11 @@ FLOORS = [
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """Give a folder that holds a sweep, sweep.json and results.csv."""
+def made(tmp_path_factory, empty_pictures):
+    """Give a folder that holds a sweep, sweep.json, results.csv and figures, which are empty."""
     root = tmp_path_factory.mktemp("made")
     words = [*RECIPES, *FIXED, "-o", root / "sweep", "--json", root / "sweep.json", "--results", root / "results.csv"]
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, empty_pictures():
         patch.chdir(root)
         patch.setattr(sys, "argv", ["truemoment"])
         assert run([str(word) for word in ["sweep", *words, "--figures", root / "figures", "--quiet"]]) == 0

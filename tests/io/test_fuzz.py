@@ -177,7 +177,8 @@ def test_every_single_byte_flipped(survives, name):
 
 @pytest.mark.parametrize("name", GOOD)
 def test_every_truncation(survives, name):
-    for length in range(len(GOOD[name])):
+    every = 7 if name == "parquet" else 1  # its end says what is where: without it all lengths are alike
+    for length in range(0, len(GOOD[name]), every):
         survives(GOOD[name][:length], formats=(None, name))
 
 

@@ -185,7 +185,9 @@ def test_answers_are_rounded_down_to_clips(batch):
     assert torch.equal(torch.cat([exact.start, exact.end], dim=1), output.extras["location"])
 
 
-@pytest.mark.parametrize(("head", "furthest"), [("features", 0.02), ("weights", 0.1)])
+@pytest.mark.parametrize(
+    ("head", "furthest"), [("features", 0.02), pytest.param("weights", 0.1, marks=pytest.mark.thorough)]
+)
 @pytest.mark.slow
 def test_it_learns_a_batch_by_heart(head, furthest):
     """Section 9.3: both ends of 8 samples within 0.02. ABLR-aw sees weights alone, through a map of rank 2."""

@@ -177,6 +177,8 @@ def suppress(start: Floats, end: Floats, length: Ints, *, threshold: float, deno
     n_ranks = start.shape[1]
     keep = np.arange(n_ranks) < length[:, None]
     for k in range(n_ranks - 1):
+        if not keep[:, k].any():  # of thousands of constants in one list some tens are kept
+            continue
         iou = temporal_iou(
             start[:, k + 1 :], end[:, k + 1 :], start[:, k, None], end[:, k, None], denominator=denominator
         )

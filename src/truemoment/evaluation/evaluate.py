@@ -235,14 +235,15 @@ def evaluate_constants(
     """
     protocol = resolve_protocol(protocol, annotations)
     measure_list = _measures_of_constants(measures, protocol, annotations)
-    figures = np.empty((len(start_norm), len(measure_list)))
-    for c, answered in enumerate(_constants(annotations, start_norm, end_norm, protocol)):
-        sums = np.zeros((len(measure_list), 2))
-        for rule, rows in _by_rule(measure_list, protocol).items():
+    figures, groups = np.empty((len(start_norm), len(measure_list))), _by_rule(measure_list, protocol)
+    for some, answered in _constants(annotations, start_norm, end_norm, protocol):
+        n_constants = len(start_norm[some])
+        numerator, weight = np.zeros((2, n_constants, len(measure_list)))
+        for rule, rows in groups.items():
             for at, _, statistic in _found(answered, rule, [measure_list[i] for i in rows]):
-                sums[rows[at]] += statistic.numerator.sum(), statistic.weight.sum()
-        total = np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
-        figures[c] = sums[:, 0] / total
+                numerator[:, rows[at]] += statistic.numerator.reshape(n_constants, -1).sum(axis=1)
+                weight[:, rows[at]] += statistic.weight.reshape(n_constants, -1).sum(axis=1)
+        figures[some] = numerator / np.where(weight > 0, weight, np.nan)
     return figures[:, _as_listed(measures, measure_list)]
 
 
@@ -268,10 +269,13 @@ def values_of_constants(
     protocol = resolve_protocol(protocol, annotations)
     measure_list = _measures_of_constants(measures, protocol, annotations)
     values = np.zeros((len(measure_list), len(start_norm), annotations.n_queries))
-    for c, answered in enumerate(_constants(annotations, start_norm, end_norm, protocol)):
-        for rule, rows in _by_rule(measure_list, protocol).items():
+    groups = _by_rule(measure_list, protocol)
+    for some, answered in _constants(annotations, start_norm, end_norm, protocol):
+        of_some = values[:, some]
+        for rule, rows in groups.items():
             for at, query, statistic in _found(answered, rule, [measure_list[i] for i in rows]):
-                values[rows[at], c] += np.bincount(query, statistic.numerator, minlength=annotations.n_queries)
+                table = of_some[rows[at]]
+                table += np.bincount(query, statistic.numerator, minlength=table.size).reshape(table.shape)
     return values[_as_listed(measures, measure_list)]
 
 
@@ -294,8 +298,8 @@ def _empty_answers(annotations: Annotations) -> Predictions:
 
 def _constants(
     annotations: Annotations, start_norm: Floats, end_norm: Floats, protocol: Protocol
-) -> Iterator[_Pairing]:
-    """Yield each constant answer with the references, which are laid out once."""
+) -> Iterator[tuple[slice, _Pairing]]:
+    """Yield some constant answers at a time, as lists of each query, with the references, which are laid out once."""
     queries, duration_s = annotations.queries, _durations(annotations)
     if len(queries) == 0:
         raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
@@ -306,17 +310,19 @@ def _constants(
             f"{annotations.dataset}/{annotations.split} is not known; give durations: --durations FILE or --videos DIR"
         )
     pairing = _Pairing.prepare(annotations, _empty_answers(annotations), np.arange(len(queries)), protocol)
-    dtype = pairing.start.dtype
-    for share in zip(start_norm, end_norm, strict=True):
+    n_at_a_time = max(1, BLOCK_MOMENTS // len(queries))
+    for low in range(0, len(start_norm), n_at_a_time):
+        some = slice(low, low + n_at_a_time)
+        start, end = (np.outer(shares[some], duration_s) for shares in (start_norm, end_norm))
         start, end, _ = _conform(
-            share[0] * duration_s,
-            share[1] * duration_s,
-            duration_s,
+            start.ravel(),
+            end.ravel(),
+            np.tile(duration_s, len(start)),
             None,
             times=protocol.times,
             clip=protocol.clip_predictions,
         )
-        yield replace(pairing, start=start.astype(dtype, copy=False), end=end.astype(dtype, copy=False))
+        yield some, pairing.repeated(start, end)
 
 
 def evaluate_relabelled(
@@ -473,6 +479,27 @@ class _Pairing:
     def with_references(self, annotations: Annotations, start_s: Floats, end_s: Floats) -> _Pairing:
         """Return the same predictions with other references, one per row of the annotations."""
         return replace(self, references=_references(annotations, start_s, end_s, self.protocol)[0])
+
+    def repeated(self, start: Floats, end: Floats) -> _Pairing:
+        """Return the queries as often as there is one answer for each: all of them, then all again."""
+        times, number, dtype = len(start) // len(self.row), np.arange(len(start)), self.start.dtype
+        refs_start, refs_end, length_s = (
+            np.tile(table, (times, 1))
+            for table in (self.references.start, self.references.end, self.references.lengths_s)
+        )
+        return replace(
+            self,
+            row=number,
+            first=number,
+            start=start.astype(dtype, copy=False),
+            end=end.astype(dtype, copy=False),
+            references=References(refs_start, refs_end, number, length_s=length_s),
+            duration=np.tile(self.duration, times),
+            length=np.tile(self.length, times),
+            without_moment=np.tile(self.without_moment, times),
+            abstains=np.tile(self.abstains, times),
+            unreadable=np.tile(self.unreadable, times),
+        )
 
     def judged(self, query: Ints, statistic: Statistic) -> Statistic:
         """Return a statistic in which queries without a moment count as the protocol defines.
