@@ -131,6 +131,8 @@ class ParagraphNetwork:
 
     def probabilities(self, queries: Queries) -> Floats:
         """Return the probability of each occupied cell for each query, (Q, K)."""
+        if self.places is None:
+            raise UsageError(f"{self.name} has to be fitted first")
         own, context = self.sentence.probabilities(queries), self.context.probabilities(queries)
         return self._joined(own, context, Paragraphs.of(queries), self.weights)
 
