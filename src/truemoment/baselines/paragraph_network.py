@@ -12,8 +12,8 @@ ends and starts,
     \prod_i \left( \frac{P(e_i, b_{i+1})}{P(e_i) P(b_{i+1})} \right)^g
 
 a chain whose marginals :math:`p(z_i)` the forward-backward algorithm gives exactly (Rabiner 1989). P is counted over
-the neighbouring sentences of the training split. The weights a and g are those of the highest likelihood on
-training videos that the members have not learned from.
+the neighbouring sentences of the training split. The weights a and g are those whose answers have the highest
+R@1,IoU=0.5 on training videos that the members have not learned from.
 
 A step is 5 % of the video, as in the networks, or 2.5 % where half of the training moments are shorter than four such
 steps: a cell of the networks is then divided by the shares of its training moments.
@@ -33,9 +33,12 @@ from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import Annotations, Queries
 from truemoment.baselines.base import locations
-from truemoment.baselines.expected_value import CELLS, Places
+from truemoment.baselines.expected_value import CELLS, Places, best_answers, values_of
 from truemoment.baselines.sentence_network import N_LEFT_OUT, SentenceNetwork, Training, words_of
 from truemoment.data.language.paragraphs import Paragraphs, part_of_paragraph
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
+from truemoment.evaluation.protocols import get_protocol
 
 LONGEST = 30
 """Largest number of a sentence, and of sentences, that has a term of its own; larger ones share one."""
@@ -59,8 +62,8 @@ COUNT, KERNEL_STEPS = 0.05, 0.5
 SHORT_NORM = 0.1
 """Median length of the training moments, as a share of the video, below which steps are halved."""
 
-LEAST = 1e-6
-"""Added to probabilities before their logarithm is taken."""
+CRITERION = "R@1,IoU=0.5"
+"""Measure by which the weights are chosen."""
 
 
 def paragraph_terms(queries: Queries) -> list[set[str]]:
@@ -154,7 +157,7 @@ class ParagraphNetwork:
         return marginals(mixed, order, self.ratios[end] ** g, start) if g else mixed
 
     def _best_weights(self, train: Annotations, rng: np.random.Generator) -> tuple[float, float]:
-        """Return the weights of the highest likelihood on training videos that are new to the members."""
+        """Return the weights whose answers hit most often on training videos that are new to the members."""
         places, fold = self.places, self.sentence.fold
         if places is None or fold is None or self.ratios is None:
             raise UsageError(f"{self.name} has to be fitted first")
@@ -167,16 +170,16 @@ class ParagraphNetwork:
         if not (keep & ~train.without_moment).any():
             return self.weights
         held_out = train.select_queries(keep)
-        points, row = locations(held_out)
-        cell = np.searchsorted(places.cells, cell_of(points, len(self.ratios)))
-        query = np.repeat(np.arange(held_out.n_queries), np.diff(held_out.offsets))[row]
+        measures, protocol = parse_measures(CRITERION), get_protocol("default")
+        (values,) = values_of(places, measures, protocol)
         own, context = (
             network.new_to_members(held_out.queries, fold[keep]) for network in (self.sentence, self.context)
         )
         order, best = Paragraphs.of(held_out.queries), (-np.inf, self.weights)
         for weights in itertools.product(WEIGHTS, WEIGHTS):
-            likelihood = np.log(self._joined(own, context, order, weights)[query, cell] + LEAST).mean()
-            best = max(best, (float(likelihood), weights))
+            probabilities = self._joined(own, context, order, weights)
+            answers = best_answers(held_out.queries, probabilities, values, top=1, name=self.name)
+            best = max(best, (evaluate(held_out, answers, measures, protocol).value(CRITERION), weights))
         return best[1]
 
 
