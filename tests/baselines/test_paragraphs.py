@@ -12,7 +12,7 @@ from truemoment import Annotations
 from truemoment.base.boundary.caching import Cache
 from truemoment.baselines import ExpectedValue, OrderTable, ParagraphNetwork, SentenceNetwork
 from truemoment.baselines.floors import Setting, run_floors
-from truemoment.baselines.paragraph_network import marginals, paragraph_terms, ratios_of_pairs
+from truemoment.baselines.paragraph_network import marginals, paragraph_terms, ratios_of_pairs, steps_of
 from truemoment.data.language.paragraphs import Paragraphs, order_of_starts, part_of_paragraph
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
@@ -63,13 +63,27 @@ def test_no_query_and_single_sentences():
     assert not order_of_starts(alone).informs
 
 
+def test_long_paragraphs_are_cut():
+    # By hand: five sentences of one video and one of another, in parts of two.
+    order = Paragraphs.of_videos(np.array(["a", "a", "b", "a", "a", "a"], dtype=object)).cut(2)
+    assert order.first.tolist() == [0, 2, 4, 5, 6]
+    assert order.rows.tolist() == [0, 1, 3, 4, 5, 2]
+
+
+def test_steps_are_half_as_long_where_moments_are_short():
+    def of_length(seconds):
+        return Annotations.from_rows([(f"q{k}", f"v{k}", 100.0, "x", k, k + seconds) for k in range(9)])
+
+    assert [steps_of(of_length(seconds)) for seconds in (9.9, 10.0)] == [40, 20]
+
+
 def test_terms_of_a_paragraph():
     annotations = Annotations.from_rows(
         [("0", "a", 30.0, "a door opens", 0.0, 5.0), ("1", "a", 30.0, "He leaves", 5.0, 9.0)]
     )
     first, second = paragraph_terms(annotations.queries)
-    assert {"door", "a door", "<", ">he", ">leaves", "#0", "/2", "-2", "#0/2"} <= first
-    assert {"leaves", ">", "<a", "<door", "<opens", "#1", "/2", "-1", "#1/2"} <= second
+    assert {"door", "a door", "#0", "/2", "-2", "#0/2"} <= first
+    assert {"leaves", "he leaves", "#1", "/2", "-1", "#1/2"} <= second
 
 
 def test_the_chain_is_the_sum_over_all_paths():
@@ -78,13 +92,13 @@ def test_the_chain_is_the_sum_over_all_paths():
     annotations = Annotations.from_rows(
         [(f"q{k}", f"v{video}", 30.0, "x", 0.0, 5.0) for k, video in enumerate([0, 1, 0, 1, 0, 2])]
     )
-    probabilities, ratios = rng.dirichlet(np.ones(4), 6), rng.random((4, 4))
-    found = marginals(probabilities, Paragraphs.of(annotations.queries), ratios)
+    probabilities, ratios, start = rng.dirichlet(np.ones(4), 6), rng.random((4, 3)), np.array([0, 0, 1, 2])
+    found = marginals(probabilities, Paragraphs.of(annotations.queries), ratios, start)
     expected = np.zeros((6, 4))
     for rows in ([0, 2, 4], [1, 3], [5]):
         for path in itertools.product(range(4), repeat=len(rows)):
             weight = np.prod([probabilities[row, cell] for row, cell in zip(rows, path, strict=True)])
-            weight *= np.prod([ratios[pair] for pair in itertools.pairwise(path)])
+            weight *= np.prod([ratios[k, start[following]] for k, following in itertools.pairwise(path)])
             for row, cell in zip(rows, path, strict=True):
                 expected[row, cell] += weight
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-12)
@@ -92,7 +106,7 @@ def test_the_chain_is_the_sum_over_all_paths():
 
 def test_pairs_that_follow_each_other_are_more_frequent_than_by_chance():
     # By hand: each moment ends in the step before its quarter's end, and the next one starts there.
-    ratios = ratios_of_pairs(paragraphs(1))
+    ratios = ratios_of_pairs(paragraphs(1), 20)
     assert ratios[4, 5] > 2
     assert ratios[4, 15] < 1
 

@@ -6,6 +6,8 @@ with B the terms of a sentence, :math:`E_t` their embeddings. They are trained b
 entropy, with dropout on h, at a rate that rises for a twentieth of the steps and then falls to 0. Embeddings are
 updated where a batch contains their term, and their moments decay only then.
 
+With a memory (:mod:`~truemoment.baselines.paragraph_memory`) the sum over embeddings also reads other sentences.
+
 The G members of an ensemble read the same batches, so each term is looked up once for all of them; they differ by
 initial weights, dropout and the sentences that each leaves out.
 
@@ -14,6 +16,7 @@ Everything is float64: rounding then changes no printed figure, whatever machine
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from truemoment.base.intervals import Bools, Floats, Ints
+from truemoment.base.records import positions_in_lists
+from truemoment.baselines.paragraph_memory import N_EMBEDDINGS, Memory
 from truemoment.data.language.bags import Bags
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
@@ -41,7 +46,10 @@ BLOCK_BAGS, BLOCK_ROWS = 512, 64
 
 @dataclass(frozen=True, eq=False)
 class BagNetworks:
-    """Weights of G members with T terms, H hidden units and K classes: (T, G, H), (G, H), (G, H, K) and (G, K)."""
+    """Weights of G members with T terms, H hidden units and K classes: (T, G, H), (G, H), (G, H, K) and (G, K).
+
+    The embedding of a network with a memory is (T, G, 3 H).
+    """
 
     embedding: Floats
     hidden_bias: Floats
@@ -50,11 +58,19 @@ class BagNetworks:
 
     @classmethod
     def initial(
-        cls, n_terms: int, n_hidden: int, n_members: int, prior: Floats, rng: np.random.Generator
+        cls,
+        n_terms: int,
+        n_hidden: int,
+        n_members: int,
+        prior: Floats,
+        rng: np.random.Generator,
+        *,
+        has_memory: bool = False,
     ) -> BagNetworks:
         """Draw initial weights; the output bias is the logarithm of `prior` (K,), so that training starts from it."""
+        width = N_EMBEDDINGS * n_hidden if has_memory else n_hidden
         return cls(
-            rng.standard_normal((n_terms, n_members, n_hidden)) * EMBEDDING_SCALE,
+            rng.standard_normal((n_terms, n_members, width)) * EMBEDDING_SCALE,
             np.zeros((n_members, n_hidden)),
             rng.standard_normal((n_members, n_hidden, len(prior))) * (OUTPUT_SCALE / np.sqrt(n_hidden)),
             np.tile(np.log(prior), (n_members, 1)),
@@ -73,28 +89,47 @@ class BagNetworks:
         """Return the weights in float16, a quarter of the size; computations with them use float64."""
         return BagNetworks(*(part.astype(np.float16) for part in self.parts))
 
-    def members(self, bags: Bags) -> Floats:
-        """Return the probability of each class for each sentence by each member, (G, Q, K)."""
+    @property
+    def has_memory(self) -> bool:
+        """Whether hidden units read the sentences before and after."""
+        return bool(self.embedding.shape[2] > self.hidden_bias.shape[1])
+
+    def members(self, bags: Bags, first: Ints) -> Floats:
+        """Return the probability of each class for each sentence by each member, (G, Q, K).
+
+        Paragraphs start at the sentences `first`, (P + 1,).
+        """
         wide = BagNetworks(*(part.astype(np.float64) for part in self.parts))
-        blocks = (range(low, min(low + BLOCK_BAGS, len(bags))) for low in range(0, len(bags), BLOCK_BAGS))
-        parts = [bags.select(np.array(rows)) for rows in blocks]
-        members = [softmax(hidden_layers(wide, part) @ wide.output + wide.output_bias[:, None]) for part in parts]
-        return np.concatenate(members, axis=1) if members else np.empty((len(self), 0, self.output.shape[2]))
-
-    def probabilities(self, bags: Bags) -> Floats:
-        """Return the probability of each class for each sentence, the mean over the members, (Q, K)."""
-        return np.asarray(self.members(bags).mean(axis=0))
+        members: list[Floats] = [np.empty((len(self), 0, self.output.shape[2]))]
+        for low, high in itertools.pairwise(blocks_of(first)):
+            part = bags.select(np.arange(first[low], first[high]))
+            hidden = hidden_layers(wide, part, first[low : high + 1] - first[low])
+            members.append(softmax(hidden @ wide.output + wide.output_bias[:, None]))
+        return np.concatenate(members, axis=1)
 
 
-def hidden_layers(networks: BagNetworks, bags: Bags) -> Floats:
-    """Return the hidden units of each member, (G, B, H); every bag has a term or more."""
-    n_members, n_hidden = networks.hidden_bias.shape
+def blocks_of(first: Ints) -> list[int]:
+    """Return the paragraphs with which blocks of about ``BLOCK_BAGS`` sentences begin, and their number at the end."""
+    blocks = [0]
+    while blocks[-1] < len(first) - 1:
+        below = int(np.searchsorted(first, first[blocks[-1]] + BLOCK_BAGS, side="right")) - 1
+        blocks.append(max(below, blocks[-1] + 1))
+    return blocks
+
+
+def hidden_layers(networks: BagNetworks, bags: Bags, first: Ints) -> Floats:
+    """Return the hidden units of each member, (G, B, H); every bag has a term or more.
+
+    Paragraphs start at the bags `first`, (P + 1,).
+    """
     table = networks.embedding.reshape(len(networks.embedding), -1)
     sums = sums_of_rows(table, bags.terms, bags.offsets[:-1], bags.lengths)
     sums /= np.sqrt(bags.lengths)[:, None]
-    sums += networks.hidden_bias.ravel()
-    np.maximum(sums, 0, out=sums)
-    return sums.reshape(-1, n_members, n_hidden).transpose(1, 0, 2)
+    units = sums.reshape(len(bags), *networks.embedding.shape[1:])
+    units = Memory.of(first).read(units) if networks.has_memory else units
+    units += networks.hidden_bias
+    np.maximum(units, 0, out=units)
+    return units.transpose(1, 0, 2)
 
 
 def sums_of_rows(table: Floats, rows: Ints, first: Ints, lengths: Ints) -> Floats:
@@ -142,20 +177,22 @@ class Gradient:
     sums: Floats
 
 
-def gradient(networks: BagNetworks, bags: Bags, target: Ints, mask: Floats, weight: Floats) -> Gradient:
+def gradient(networks: BagNetworks, bags: Bags, target: Ints, mask: Floats, weight: Floats, *, first: Ints) -> Gradient:
     """Return the gradient of the weighted sum of the cross entropies of a batch.
 
     `target` has the class of each bag, (B,); `mask` the factors of hidden units by dropout, (G, B, H); `weight` that
-    of each bag for each member, (G, B). Every bag has a term.
+    of each bag for each member, (G, B). Paragraphs start at the bags `first`, (P + 1,). Every bag has a term.
     """
-    active = hidden_layers(networks, bags)
+    active = hidden_layers(networks, bags, first)
     mask = mask * (active > 0)
     hidden = active * mask
     error = softmax(hidden @ networks.output + networks.output_bias[:, None])
     error[:, np.arange(len(bags)), target] -= 1
     error *= weight[:, :, None]
     of_hidden = (error @ networks.output.transpose(0, 2, 1)) * mask
-    of_sums = of_hidden.transpose(1, 0, 2).reshape(len(bags), -1) / np.sqrt(bags.lengths)[:, None]
+    of_units: Floats = of_hidden.transpose(1, 0, 2)
+    of_units = Memory.of(first).gradient(of_units) if networks.has_memory else of_units
+    of_sums = of_units.reshape(len(bags), -1) / np.sqrt(bags.lengths)[:, None]
     return Gradient(of_hidden.sum(axis=1), hidden.transpose(0, 2, 1) @ error, error.sum(axis=1), of_sums)
 
 
@@ -216,6 +253,7 @@ def train(
     learns: Bools,
     rng: np.random.Generator,
     *,
+    first: Ints,
     epochs: int,
     batch: int,
     rate: float,
@@ -232,8 +270,10 @@ def train(
         Whether a member learns from a bag.
     rng
         Draws orders and dropout.
+    first : (P + 1,)
+        Bags at which paragraphs start; the bags of a paragraph are read together.
     epochs, batch
-        Times that all bags are read, and bags a step.
+        Times that all bags are read, and approximate number of bags a step.
     rate
         Highest rate of Adam.
     dropout
@@ -242,15 +282,19 @@ def train(
         Called with the finished share.
     """
     adam, shape = Adam(networks), networks.hidden_bias.shape
-    n_steps = epochs * math.ceil(len(bags) / batch)
+    n_paragraphs = len(first) - 1
+    together = max(1, round(batch * n_paragraphs / len(bags)))
+    n_steps = epochs * math.ceil(n_paragraphs / together)
     for epoch in range(epochs):
-        order = rng.permutation(len(bags))
-        for low in range(0, len(bags), batch):
-            rows = order[low : low + batch]
+        order = rng.permutation(n_paragraphs)
+        for low in range(0, n_paragraphs, together):
+            paragraphs = order[low : low + together]
+            rows = positions_in_lists(first, paragraphs)
+            starts = np.concatenate([[0], np.cumsum(np.diff(first)[paragraphs])])
             mask = (rng.random((shape[0], len(rows), shape[1]), np.float32) >= dropout) / (1 - dropout)
             weight = learns[:, rows] / np.maximum(learns[:, rows].sum(axis=1, keepdims=True), 1)
             part = bags.select(rows)
             progress = adam.n_steps / n_steps
             step_rate = rate * min(1.0, (adam.n_steps + 1) / (RISING * n_steps + 1)) * (1 - progress)
-            adam.step(part, gradient(networks, part, target[rows], mask, weight), step_rate)
+            adam.step(part, gradient(networks, part, target[rows], mask, weight, first=starts), step_rate)
         on_progress((epoch + 1) / epochs)

@@ -77,13 +77,13 @@ class Places:
         return self.samples.sha256, self.cells.tobytes(), self.prior.tobytes(), self.cell.tobytes()
 
     @classmethod
-    def of(cls, train: Annotations) -> tuple[Places, Ints, Ints]:
+    def of(cls, train: Annotations, n_steps: int = CELLS) -> tuple[Places, Ints, Ints]:
         """Find the occupied cells of `train`, and samples that are evenly spaced in the moments of each cell.
 
         Also return the cell of each moment that has a place, as a position in ``places.cells``, and its row of `train`.
         """
         start_end_norm, row = locations(train)
-        cells, target = np.unique(cell_of(start_end_norm, CELLS), return_inverse=True)
+        cells, target = np.unique(cell_of(start_end_norm, n_steps), return_inverse=True)
         in_order = np.lexsort((start_end_norm[:, 1], start_end_norm[:, 0], target))
         selected = in_order[_evenly(target[in_order], SAMPLES)]
         places = cls(

@@ -26,9 +26,13 @@ from truemoment.baselines.bag_network import PARTS, BagNetworks, train
 from truemoment.baselines.base import deal_folds
 from truemoment.baselines.expected_value import Places, alone
 from truemoment.data.language.bags import Bags, bags_of, frequent_terms, terms_of
+from truemoment.data.language.paragraphs import Paragraphs
 
 Reads = Callable[[Queries], list[set[str]]]
 """Terms that a network reads of each query; the class of the duration is added."""
+
+LONGEST_PART = 24
+"""Largest number of sentences that a network with a memory learns from together; longer paragraphs are cut."""
 
 N_FOLDS, N_LEFT_OUT = 10, 2
 """Parts of the training videos; a member leaves out one of the first two, on which others can be chosen."""
@@ -80,13 +84,15 @@ class SentenceNetwork:
 
     Once fitted: `terms` are those that are read, `edges_s` the durations at which one class ends and the next begins,
     `networks` the members, and `places` the cells, one per class. Member g has learned from no video of part g modulo
-    2: `fold` is the part of each training query.
+    2: `fold` is the part of each training query. With `has_memory` a network also reads the other sentences of its
+    video (:mod:`~truemoment.baselines.paragraph_memory`).
     """
 
     rng: np.random.Generator
     training: Training = Training()
     on_progress: Callable[[float], None] = lambda _: None
     reads: Reads = words_of
+    has_memory: bool = False
     terms: tuple[str, ...] = ()
     edges_s: Floats | None = None
     networks: BagNetworks | None = None
@@ -99,6 +105,8 @@ class SentenceNetwork:
         settings, (for_folds, child) = self.training, self.rng.spawn(2)
         places, target, rows = Places.of(train_split)
         query = np.repeat(np.arange(train_split.n_queries), np.diff(train_split.offsets))[rows]
+        order = self._order(train_split.video_id[rows])
+        target, rows, query = target[order.rows], rows[order.rows], query[order.rows]
         words = self.reads(train_split.queries)
         duration_s = train_split.duration_s[rows]
         edges_s = np.quantile(duration_s, np.arange(1, settings.n_durations) / settings.n_durations)
@@ -111,7 +119,12 @@ class SentenceNetwork:
         bags = with_durations(bags_of(words, terms).select(query), duration_s, edges_s, len(terms))
         fewest = min(settings.fewest_steps, len(bags) // 2)
         networks = BagNetworks.initial(
-            len(terms) + settings.n_durations, settings.hidden[is_large], n_members, places.prior, child
+            len(terms) + settings.n_durations,
+            settings.hidden[is_large],
+            n_members,
+            places.prior,
+            child,
+            has_memory=self.has_memory,
         )
         with threadpool_limits(limits=1, user_api="blas"):  # its products are small: threads would only wait
             train(
@@ -120,6 +133,7 @@ class SentenceNetwork:
                 target,
                 learns,
                 child,
+                first=order.cut(LONGEST_PART).first,
                 epochs=max(settings.epochs[is_large], math.ceil(fewest / math.ceil(len(bags) / settings.batch))),
                 batch=settings.batch,
                 rate=settings.rate,
@@ -152,9 +166,16 @@ class SentenceNetwork:
         """Return the probability of each occupied cell for each query by each member, (G, Q, K)."""
         if self.edges_s is None or self.networks is None:
             raise UsageError(f"{self.name} has to be fitted first")
-        bags = bags_of(self.reads(queries), self.terms)
+        bags = with_durations(
+            bags_of(self.reads(queries), self.terms), queries.duration_s, self.edges_s, len(self.terms)
+        )
+        order = self._order(queries.video_id)
         with threadpool_limits(limits=1, user_api="blas"):
-            return self.networks.members(with_durations(bags, queries.duration_s, self.edges_s, len(self.terms)))
+            return self.networks.members(bags.select(order.rows), order.first)[:, np.argsort(order.rows)]
+
+    def _order(self, video_id: Strings) -> Paragraphs:
+        """Return which sentences are read together: those of a video with a memory, else each alone."""
+        return Paragraphs.of_videos(video_id if self.has_memory else np.arange(len(video_id)).astype(str))
 
     def probabilities(self, queries: Queries) -> Floats:
         """Return the probability of each occupied cell for each query, (Q, K)."""

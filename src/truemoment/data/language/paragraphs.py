@@ -6,13 +6,14 @@ later in 95.5 % of pairs on ActivityNet Captions val_2, which makes "sentence 3 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from truemoment.base.intervals import Floats, Ints
-from truemoment.base.records import Annotations, Queries, numbers_of
+from truemoment.base.records import Annotations, Queries, Strings, numbers_of
 
 Z95 = 1.959964
 """Standard errors on either side of a mean in a 95 % interval of the normal distribution."""
@@ -36,7 +37,12 @@ class Paragraphs:
     @classmethod
     def of(cls, queries: Queries) -> Paragraphs:
         """Group the queries by video, in the order of the rows, which is that of the file."""
-        return cls._of(numbers_of(queries.video_id), np.zeros(len(queries)))
+        return cls.of_videos(queries.video_id)
+
+    @classmethod
+    def of_videos(cls, video_id: Strings) -> Paragraphs:
+        """Group rows by video, in their order."""
+        return cls._of(numbers_of(video_id), np.zeros(len(video_id)))
 
     @classmethod
     def by_start(cls, annotations: Annotations) -> Paragraphs:
@@ -48,6 +54,11 @@ class Paragraphs:
     def _of(cls, video: Ints, key: Floats) -> Paragraphs:
         counts = np.bincount(video) if len(video) else np.zeros(0, dtype=np.int64)
         return cls(np.lexsort((key, video)), np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
+
+    def cut(self, longest: int) -> Paragraphs:
+        """Return paragraphs of at most `longest` sentences: longer ones are cut."""
+        parts = [np.arange(low, high, longest) for low, high in itertools.pairwise(self.first.tolist())]
+        return Paragraphs(self.rows, np.concatenate([*parts, self.first[-1:]]))
 
     @property
     def place(self) -> tuple[Ints, Ints]:
