@@ -27,7 +27,7 @@ export function lengthText(moment) {
 
 /** @param {number | null} value @param {number} digits */
 export function fixed(value, digits) {
-  return value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
+  return value === null || value === undefined ? "–" : value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
 }
 
 /** @param {Moment} moment @returns {string} as 0.294, stands out 5.2 */
