@@ -331,6 +331,9 @@ def test_print_shows_what_is_folded_and_no_control(opened, width):
     assert page.get_by_text("what was folded").is_visible()
     assert page.locator("nav, .filter, .hint, .tip, .menu").filter(visible=True).count() == 0
     assert page.locator("table").nth(2).is_visible()
+    heading = page.locator("thead button").first
+    # Chromium paints no box of a button again where a table goes on on the next page, but does paint text.
+    assert heading.evaluate("button => getComputedStyle(button).display") == "contents"
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.get_by_text("what was folded").is_hidden()
