@@ -94,7 +94,7 @@ class DataChoices:
         return choice
 
     def _all(self, named: Iterable[tuple[str | None, str | None]]) -> Iterator[DataChoice]:
-        """Yield what the command names, every file in the folder, and those of the named datasets and splits that we know."""
+        """Yield what the command names, each split of each file in the folder, and the named splits of datasets."""
         if self.given.dataset is not None or self.given.annotations is not None:
             words = self.given.words()
             yield DataChoice("given", as_text(" ".join(words[1::2][:2])), self.given)
