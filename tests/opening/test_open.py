@@ -1,5 +1,6 @@
 """The page of a folder: what its files are, what it shows of them, what it starts, and what it refuses."""
 
+import json
 import os
 import time
 
@@ -243,6 +244,17 @@ def test_predictions_that_fit_no_annotations_are_refused_in_words(opened, folder
     client.post("/api/audit", json={"predictions": [key(folder, "else.jsonl")]})
     assert ended(client)["state"] == "failed"
     assert not (folder / "else.audit.json").exists()
+
+
+def test_a_dataset_that_an_audit_of_the_file_names_comes_first(opened, folder):
+    server, client = opened
+    path = folder / "ours.audit.json"
+    document = json.loads(path.read_text())
+    assert (document["dataset"], document["split"]) == ("mine.jsonl", "all")
+    path.write_text(json.dumps(document | {"dataset": "charades-cd", "split": "test-ood"}, indent=2))
+    server.service.catalogue.listing(fresh=True)
+    choices = client.get(f"/api/data/{key(folder, 'ours.jsonl')}").json()["choices"]
+    assert [choice["title"] for choice in choices] == ["charades-cd, test-ood", "mine.jsonl"]
 
 
 def test_a_result_gets_a_name_that_is_free(folder):

@@ -131,6 +131,7 @@ def _filled(template: str, report: Report, command: str = "") -> str:
     environment.finalize = as_written
     environment.filters |= {
         "prose": _prose,
+        "sentence": _sentence,
         "value": _value,
         "interval": interval_text,
         "breakable": _breakable,
@@ -181,6 +182,11 @@ def _prose(text: str) -> str:
         .replace(" > ", "\u00a0>\u00a0")
         .replace(" < ", "\u00a0<\u00a0")
     )
+
+
+def _sentence(note: str) -> str:
+    """Write a note as a sentence: with a capital, unless it begins with the name of a file or of a measure."""
+    return re.sub(r"^[a-z]+(?= )", lambda word: word[0].capitalize(), note)
 
 
 HEADLINE_CHARACTERS = 130

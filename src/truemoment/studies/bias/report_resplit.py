@@ -285,6 +285,18 @@ def _marked(plan: Plan) -> str:
     return least_dense or "the least dense, as many as fill test-ood"
 
 
+GUARANTEES = {
+    "no-shared-video": "No shared video",
+    "every-query-once": "Every query once",
+    "fractions": "Shares of the splits",
+    "iid-alike": "test-iid is alike",
+    "ood-differs": "test-ood differs",
+    "new-words": "New words",
+    "less-to-guess": "Less to guess",
+}
+"""Title of each guarantee on a page."""
+
+
 def _guarantee(promise: Promise) -> Finding:
     verdicts: dict[bool | None, tuple[str, Level]] = {
         True: ("Kept", "good"),
@@ -292,7 +304,7 @@ def _guarantee(promise: Promise) -> Finding:
         None: ("Unknown", "note"),
     }
     verdict, level = verdicts[promise.is_kept]
-    return Finding((f"{verdict}: {promise.finding}",), title=promise.name, level=level)
+    return Finding((f"{verdict}: {promise.finding}",), title=GUARANTEES[promise.name], level=level)
 
 
 def _guessing(result: MeasuredResplit) -> tuple[Block, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from truemoment.base.boundary.text import as_text
@@ -63,9 +63,9 @@ class DataChoices:
     def for_predictions(self, card: Card) -> list[DataChoice]:
         """Return the annotations that a file may be of, the most probable first."""
         hints = card.facts.hints
-        choices = list(self._all(hints))
         audits = [audit.facts.hints for audit in audits_of(self.catalogue, card)]
-        audited = {(audit.get("dataset"), audit.get("split")) for audit in audits}
+        audited = [(audit.get("dataset"), audit.get("split")) for audit in audits]
+        choices = list(self._all(dict.fromkeys([*audited, (hints.get("dataset"), hints.get("split"))])))
 
         def rank(choice: DataChoice) -> tuple[bool, ...]:
             source = choice.source
@@ -93,7 +93,8 @@ class DataChoices:
             raise PageError(404, "there are no such annotations in this folder", "data")
         return choice
 
-    def _all(self, hints: Mapping[str, str]) -> Iterator[DataChoice]:
+    def _all(self, named: Iterable[tuple[str | None, str | None]]) -> Iterator[DataChoice]:
+        """Yield what the command names, each split of each file in the folder, and the named splits of datasets."""
         if self.given.dataset is not None or self.given.annotations is not None:
             words = self.given.words()
             yield DataChoice("given", as_text(" ".join(words[1::2][:2])), self.given)
@@ -102,9 +103,10 @@ class DataChoices:
                 title = card.entry.name if split is None else f"{card.entry.name}, {as_text(split)}"
                 source = AnnotationSource(None, card.entry.path.checked(), split)
                 yield DataChoice(key_of(card.entry.key, split), title, source, card.entry.path.parts[:-1])
-        if hints.get("dataset") in DATASETS and "split" in hints:
-            source = replace(self.given, dataset=hints["dataset"], annotations=None, split=hints["split"])
-            yield DataChoice(key_of(source.dataset, source.split), f"{source.dataset}, {source.split}", source)
+        for dataset, split in named:
+            if dataset in DATASETS and split is not None:
+                source = replace(self.given, dataset=dataset, annotations=None, split=split)
+                yield DataChoice(key_of(dataset, split), f"{dataset}, {split}", source)
 
     def _splits_of(self, entry: Entry) -> list[str | None]:
         """Return the splits of a file; [None] for a file without any, [] for one that cannot be read."""

@@ -1,5 +1,5 @@
 "use strict";
-/* How tables and figures leave a page: copied as LaTeX, Markdown or CSV, saved as SVG or PNG; and the page itself. */
+/* How tables and figures leave a page: copied as LaTeX, Markdown or CSV, saved as SVG, PDF or PNG; and the page itself. */
 (() => {
   const source = `<!DOCTYPE html>\n${document.documentElement.outerHTML}\n`; // before anything is added
   const DRAWN = "http://www.w3.org/2000/svg";
@@ -94,7 +94,7 @@
     const left = Math.min(...boxes.map((box) => box.left)) - 8, top = Math.min(...boxes.map((box) => box.top)) - 4;
     const width = Math.ceil(Math.max(...boxes.map((box) => box.right)) - left + 8);
     const height = Math.ceil(Math.max(...boxes.map((box) => box.bottom)) - top + 4);
-    const sheet = make("svg", { width, height, "font-family": "sans-serif" }, "", DRAWN);
+    const sheet = make("svg", { width, height, "font-family": getComputedStyle(figure).fontFamily }, "", DRAWN);
     sheet.append(make("rect", { width, height, fill: getComputedStyle(document.body).backgroundColor }, "", DRAWN));
     for (const svg of shown.flatMap((child) => (child.matches("svg") ? [child] : [...child.querySelectorAll("svg")]))) {
       const box = svg.getBoundingClientRect(), copy = plain(svg);
@@ -112,7 +112,7 @@
       for (let node = words.nextNode(); node; node = words.nextNode()) {
         if (!node.textContent.trim() || node.parentElement.closest("svg, .unseen")) continue;
         const style = getComputedStyle(node.parentElement);
-        for (const line of lines(node)) sheet.append(make("text", { x: line.left - left, y: line.bottom - top - 0.25 * line.height, fill: style.color, "font-size": style.fontSize, "font-weight": style.fontWeight }, line.text, DRAWN));
+        for (const line of lines(node)) sheet.append(make("text", { x: line.left - left, y: line.bottom - top - 0.25 * line.height, textLength: line.right - line.left, fill: style.color, "font-size": style.fontSize, "font-weight": style.fontWeight }, line.text, DRAWN));
       }
     }
     return { text: new XMLSerializer().serializeToString(sheet), width, height };
@@ -125,22 +125,47 @@
       range.setStart(node, at);
       range.setEnd(node, at + 1);
       const box = range.getBoundingClientRect(), last = boxes[boxes.length - 1];
-      if (!box.width) continue;
-      if (last && Math.abs(last.bottom - box.bottom) < 2) last.text += node.data[at];
-      else boxes.push({ text: node.data[at], left: box.left, bottom: box.bottom, height: box.height });
+      if (!box.width || (!last && !node.data[at].trim())) continue;
+      if (!last || Math.abs(last.bottom - box.bottom) >= 2) boxes.push({ text: node.data[at], left: box.left, right: box.right, bottom: box.bottom, height: box.height });
+      else Object.assign(last, { text: last.text + node.data[at], right: node.data[at].trim() ? box.right : last.right });
     }
     return boxes;
   }
 
   async function saveDrawing(figure, form) {
-    const { text, width, height } = drawing(figure), name = figure.id.replace(/^figure-/, "");
-    if (form === "SVG") { save(`${name}.svg`, new Blob([text], { type: "image/svg+xml" })); return; }
+    const { text, width, height } = drawing(figure), name = `${figure.id.replace(/^figure-/, "")}.${form.toLowerCase()}`;
+    if (form === "SVG") { save(name, new Blob([text], { type: "image/svg+xml" })); return; }
     const image = new Image();
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
     await image.decode();
     const canvas = make("canvas", { width: 3 * width, height: 3 * height });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    canvas.toBlob((blob) => save(`${name}.png`, blob));
+    if (form === "PDF") save(name, await pdf(canvas));
+    else canvas.toBlob((blob) => save(name, blob));
+  }
+
+  /* A PDF page that is a picture without loss: a script cannot embed the fonts of the reader. 288 pixels an inch. */
+  async function pdf(canvas) {
+    const { width, height } = canvas;
+    const colours = canvas.getContext("2d").getImageData(0, 0, width, height).data.filter((_, at) => at % 4 < 3);
+    const packed = new Blob([colours]).stream().pipeThrough(new CompressionStream("deflate"));
+    const picture = await new Response(packed).blob();
+    const place = `${width / 4} 0 0 ${height / 4} 0 0 cm /Picture Do`;
+    const parts = ["%PDF-1.4\n"], begins = [], size = () => new Blob(parts).size;
+    for (const object of [
+      ["<< /Type /Catalog /Pages 2 0 R >>"],
+      ["<< /Type /Pages /Kids [3 0 R] /Count 1 >>"],
+      [`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${width / 4} ${height / 4}] /Contents 4 0 R /Resources << /XObject << /Picture 5 0 R >> >> >>`],
+      [`<< /Length ${place.length} >>\nstream\n${place}\nendstream`],
+      [`<< /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode /Length ${picture.size} >>\nstream\n`, picture, "\nendstream"],
+    ]) {
+      begins.push(size());
+      parts.push(`${begins.length} 0 obj\n`, ...object, "\nendobj\n");
+    }
+    const end = size();
+    const table = begins.map((begin) => `${String(begin).padStart(10, "0")} 00000 n \n`).join("");
+    parts.push(`xref\n0 6\n0000000000 65535 f \n${table}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${end}\n%%EOF\n`);
+    return new Blob(parts, { type: "application/pdf" });
   }
 
   /* The ways in which a table or a figure leaves the page. */
@@ -157,7 +182,7 @@
     }
     if (figure) {
       line.append("Save");
-      for (const form of ["SVG", "PNG"]) add(form, () => saveDrawing(figure, form));
+      for (const form of ["SVG", "PDF", "PNG"]) add(form, () => saveDrawing(figure, form));
     }
     return line;
   }

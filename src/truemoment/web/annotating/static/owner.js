@@ -151,6 +151,8 @@ async function showQueries() {
   });
   if (offset === 0) byId("queries").tBodies[0].replaceChildren();
   byId("queries").tBodies[0].append(...rows);
+  byId("queries").hidden = !page.total;
+  byId("no-queries").hidden = page.total > 0;
   byId("more").hidden = offset + rows.length >= page.total;
 }
 

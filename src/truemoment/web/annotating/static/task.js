@@ -15,7 +15,6 @@ const REASONS = ["ambiguous", "not visible", "only heard", "other"];
 let answer = emptyAnswer();
 let selected = 0;
 let reviewed = new Set(); // moments that were played to their end, as text
-let isLive = false; // whether the person marks while the video plays: then the next video plays at once
 /** @type {History<any>} */
 let history = new History(answer);
 
@@ -29,7 +28,7 @@ function load() {
   history = new History(answer);
   show();
   const { task } = session;
-  if (isLive && task.state === "open") player.show(0).then(() => session.task === task && player.play());
+  if (keys.own.live && task.state === "open") player.show(0).then(() => session.task === task && player.play());
 }
 
 /** @param {import("./answer.js").Answer} other an answer in place of the one that is shown */
@@ -67,7 +66,8 @@ function goTo(state, word) {
 function mark(end) {
   const { table } = session;
   if (!table) return;
-  isLive = player.isPlaying;
+  const isLive = player.isPlaying;
+  keys.keep({ live: isLive });
   // While the video plays, the key comes late: by how much is a setting of the person.
   const frame = isLive ? table.frameAt(Math.max(0, table.start(player.frame) - keys.earlier)) : player.frame;
   if (!answer.moments.length || answer.verdict !== "marked") {

@@ -27,7 +27,7 @@ export function lengthText(moment) {
 
 /** @param {number | null} value @param {number} digits */
 export function fixed(value, digits) {
-  return value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
+  return value === null || value === undefined ? "–" : value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
 }
 
 /** @param {number | null | undefined} match @returns {string} as 98 % */

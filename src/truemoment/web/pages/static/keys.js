@@ -47,8 +47,8 @@ export class Keys {
   constructor(actions, isReady) {
     this.actions = actions;
     this.isReady = isReady;
-    /** @type {{off: boolean, changed: Record<string, string>, earlier: number}} */
-    this.own = { off: false, changed: {}, earlier: 0 };
+    /** @type {{off: boolean, changed: Record<string, string>, earlier: number, live: boolean}} `live`: the last mark was made while the video played */
+    this.own = { off: false, changed: {}, earlier: 0, live: false };
     try {
       this.own = { ...this.own, ...JSON.parse(localStorage.getItem(STORED) || "{}") };
     } catch {
@@ -106,8 +106,7 @@ export class Keys {
     close.addEventListener("click", () => dialog.close());
     const reset = element("button", "Reset the keys");
     reset.addEventListener("click", () => {
-      this.own.changed = {};
-      this.keep();
+      this.keep({ changed: {} });
       this.show(dialog, hasMarks);
     });
     const buttons = element("div", "");
@@ -123,10 +122,7 @@ export class Keys {
     const box = document.createElement("input");
     box.type = "checkbox";
     box.checked = !this.own.off;
-    box.addEventListener("change", () => {
-      this.own.off = !box.checked;
-      this.keep();
-    });
+    box.addEventListener("change", () => this.keep({ off: !box.checked }));
     label.append(box, "Use keys without Ctrl or Alt");
     return label;
   }
@@ -137,9 +133,8 @@ export class Keys {
     const field = document.createElement("input");
     Object.assign(field, { type: "number", min: "0", max: "2", step: "0.1", value: String(this.earlier) });
     field.addEventListener("change", () => {
-      this.own.earlier = Number(field.value);
+      this.keep({ earlier: Number(field.value) });
       field.value = String(this.earlier);
-      this.keep();
     });
     label.append(field);
     return label;
@@ -162,8 +157,7 @@ export class Keys {
           button.textContent = `${name} is in use`;
           return;
         }
-        this.own.changed[key] = name;
-        this.keep();
+        this.keep({ changed: { ...this.own.changed, [key]: name } });
         this.show(dialog, hasMarks);
       };
     });
@@ -171,7 +165,9 @@ export class Keys {
     return cell;
   }
 
-  keep() {
+  /** Keep settings of this person, for later visits too. @param {Partial<Keys["own"]>} own */
+  keep(own) {
+    Object.assign(this.own, own);
     try {
       localStorage.setItem(STORED, JSON.stringify(this.own));
     } catch {
