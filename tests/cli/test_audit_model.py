@@ -53,7 +53,8 @@ def loads(monkeypatch, toy):
     """Put a stand-in in the place of what loads a model; returns the calls it gets."""
     calls = []
 
-    def load(folder, *, features=None, data_dir=None):
+    def load(folder, *, features=None, queries=None, data_dir=None):
+        assert queries is None
         calls.append((folder, features, data_dir))
         return toy.with_features(Careful(toy.features))
 

@@ -47,15 +47,23 @@ class TimedText(NamedTuple):
     text: str
 
     @property
+    def marked_lines(self) -> list[str]:
+        """The lines of the text, with their markup, that are not blank without it."""
+        return [line for line in self.text.split("\n") if _without_markup(line)]
+
+    @property
     def lines(self) -> list[str]:
-        """The lines of the text that are not blank, without markup."""
-        lines = (" ".join(line.split()) for line in _MARKUP.sub("", self.text).split("\n"))
-        return [line for line in lines if line]
+        """These lines without markup."""
+        return [_without_markup(line) for line in self.marked_lines]
 
     @property
     def plain(self) -> str:
         """The text without markup, on one line."""
-        return " ".join(self.lines)
+        return _without_markup(self.text)
+
+
+def _without_markup(text: str) -> str:
+    return " ".join(_MARKUP.sub("", text).split())
 
 
 def read_clock(text: str, path: AnyPath, line: int) -> float:
@@ -149,7 +157,7 @@ def _unrolled(cues: Sequence[TimedText]) -> Iterator[TimedText]:
     """Yield rolling captions without the lines that each repeats of the one before."""
     before: Sequence[str] = ()
     for cue in cues:
-        fresh = cue.lines[_n_repeated(before, cue.lines) :]
+        fresh = cue.marked_lines[_n_repeated(before, cue.lines) :]
         before = cue.lines or before
         if fresh:
             yield cue._replace(text="\n".join(fresh))
