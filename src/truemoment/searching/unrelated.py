@@ -57,7 +57,7 @@ PLAIN_SENTENCES = "plain_sentences.txt"
 
 PIECES_AT_ONCE, DECIMALS = 4_096, 4
 
-REMOVE = "delete the file: a search and truemoment index make it again"
+REMOVE = "delete the file: truemoment index makes it again"
 
 
 @functools.cache
