@@ -44,7 +44,7 @@ class Results:
     def __init__(self, setup: AuditSetup, seed: int = 0, on_status: Callable[[str], None] = lambda _: None) -> None:
         self.whole, self.setup = setup, setup.located()
         self.on_status = on_status
-        self.stream_seed = int(np.random.default_rng(seed).integers(1 << 62))
+        self.seed = seed
         self._cache: dict[Callable[[Results], Any], Any] = {}
 
     def cached(self, compute: Callable[[Results], T]) -> T:
@@ -56,7 +56,7 @@ class Results:
 
     def stream(self, name: str) -> np.random.Generator:
         """Return a new random generator, seeded by the name: each call for a name gives the same draws."""
-        return stream(self.stream_seed, name)
+        return stream(self.seed, name)
 
     @property
     def headline(self) -> int:
@@ -85,7 +85,7 @@ class Results:
 
     @functools.cached_property
     def _floors(self) -> tuple[tuple[FloorResult, ...], tuple[str, ...]]:
-        return fit_floors(self.setup, self.stream_seed, self.on_status)
+        return fit_floors(self.setup, self.seed, self.on_status)
 
     @functools.cached_property
     def declaration(self) -> Declaration | None:

@@ -189,7 +189,7 @@ def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
         return pack_answers([[Predictions.joined(parts)]])
 
     key = {"annotations": annotations.sha256, "measure": str(measure), "protocol": protocol.signature()}
-    packed = results.setup.cache.arrays("out-of-fold", key | {"network": name, "seed": results.stream_seed}, predict)
+    packed = results.setup.cache.arrays("out-of-fold", key | {"network": name, "seed": results.seed}, predict)
     return unpack_answers(packed, annotations.queries.query_id[np.argsort(fold, kind="stable")])[0][0]
 
 
