@@ -2,7 +2,7 @@
 
 ``TRUEMOMENT_DATA=data python benchmarks/verdict.py [runs]``
 
-The hits of all floors, of further sentence networks and of the oracle on Charades-CD are computed once. A run draws
+The hits of all floors, of further sentence networks and of the references on Charades-CD are computed once. A run draws
 videos of a split with replacement, so that the truth is known, lets a simulated method answer them, and asks for the
 audit's verdict at R@1,IoU=0.5. Methods:
 
@@ -71,7 +71,7 @@ class Split:
         floors, _ = run_floors(setting)
         self.floors, self.titles = [floor.scores for floor in floors], [floor.title for floor in floors]
         self.errors = np.array([floor.standard_error for floor in floors])[:, :1]
-        self.oracle = run_ceilings(annotations, MEASURES, setting.protocol, top=5)[0].scores
+        self.references = run_ceilings(annotations, MEASURES, setting.protocol, top=5)[1].scores
         self.guesses = [network(setting, seed).numerator[0] for seed in range(100, 104)]
         self.pair = [network(setting, seed).numerator[0] for seed in (200, 201)]
         video = numbers_of(annotations.queries.video_id)
@@ -101,13 +101,13 @@ class Split:
     def on(self, queries: Ints, names: np.ndarray, numerator: Floats) -> Scores:
         """Scores of one measure on drawn videos: a video that is drawn twice is two videos."""
         return replace(
-            self.oracle,
+            self.references,
             measures=MEASURES[:1],
             query_id=names,
             video_id=names,
             numerator=numerator[None],
             weight=np.ones((1, len(queries))),
-            on_threshold=self.oracle.on_threshold[:1],
+            on_threshold=self.references.on_threshold[:1],
         )
 
 
@@ -117,7 +117,7 @@ def verdicts(split: Split, n_videos: int, method: str, runs: int, rng: np.random
     for _ in range(runs):
         queries, names = split.draw(n_videos, rng)
         hits, _ = split.hits(method, queries, rng)
-        of = [split.on(queries, names, one.numerator[0][queries]) for one in (*split.floors, split.oracle)]
+        of = [split.on(queries, names, one.numerator[0][queries]) for one in (*split.floors, split.references)]
         judged = judge_floors(split.on(queries, names, hits), of[:-1], of[-1], split.errors, rng, resamples=RESAMPLES)
         found.append(judged.kind(0))
     return found
@@ -148,7 +148,7 @@ def coverage(split: Split, n_videos: int, runs: int, rng: np.random.Generator) -
 def skills(split: Split, rng: np.random.Generator) -> None:
     """Print the skill of a method that finds a share of the moments and guesses the others as a floor does."""
     for m, measure in enumerate(MEASURES):
-        floor, best = max((of.numerator[m] for of in split.floors), key=np.mean), split.oracle.numerator[m]
+        floor, best = max((of.numerator[m] for of in split.floors), key=np.mean), split.references.numerator[m]
         found = []
         for share in (0.1, SHARE, 0.5):
             own = np.where(rng.random((200, len(floor))) < share, best, floor).mean(axis=1)

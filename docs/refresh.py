@@ -15,6 +15,7 @@ Python examples run as doctests.
 from __future__ import annotations
 
 import contextlib
+import csv
 import difflib
 import io
 import json
@@ -27,9 +28,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from truemoment.baselines import BASELINES
 from truemoment.cli import run
@@ -464,7 +467,41 @@ def bench_time(document: Path = BENCH) -> str:
     return table + (f"\nNot finished when the time was over:\n\n{left}" if left else "")
 
 
+AUDITED, PUBLIC = ROOT / "results" / "audited.csv", ROOT / "benchmarks" / "public_predictions.csv"
+"""What ``benchmarks/audited.py --results`` wrote, and the list of files that it read."""
+
+BOARDS = (
+    *("qvhighlights-val", "qvhighlights-test", "charades-cd-test-ood", "activitynet-cd-test-ood"),
+    *("vue-tr", "vue-tr-v2"),
+)
+"""Splits of which docs/audited.md has a table."""
+
+N_FLOORS, ENDS = 3, ("", "_low", "_high")
+"""Floors in each of these tables, the strongest; endings of the columns of a skill and its interval."""
+
+
+def audited(board: str, measure: str = "R@1,IoU=0.5") -> str:
+    """Figures of public prediction files beside the strongest floors; percent, with 95 % intervals."""
+    with AUDITED.open(newline="") as audits, PUBLIC.open(newline="") as public:
+        rows = [row for row in csv.DictReader(audits) if row["board"] == board and row["measure"] == measure]
+        files = {file["system"]: file for file in csv.DictReader(public) if file["board"] == board}
+    rows.sort(key=lambda row: -float(row["value"]))
+    floors, lines = [row for row in rows if row["kind"] == "floor"][:N_FLOORS], []
+    for row in (row for row in rows if row["kind"] == "system"):
+        file = files[row["system"]]
+        address = f"https://github.com/{file['repository']}/blob/{file['commit']}/{quote(file['path'])}"
+        value, low, high = (f"{100 * float(row[column]):.2f}" for column in ("value", "low", "high"))
+        skill = "{:.2f} ({:.2f} to {:.2f})".format(*(round(float(row[f"skill{end}"]), 2) + 0.0 for end in ENDS))
+        figures = [f"{value} ({low} to {high})", row["stated"] and f"{float(row['stated']):.2f}", skill]
+        lines.append([f"[{row['system']}]({address})", file["paper"], *figures, row["verdict"]])
+    bold = (f"**{100 * float(floor['value']):.2f}**" for floor in floors)
+    lines += [[f"floor: {floor['system']}", "", figure, "", "", ""] for floor, figure in zip(floors, bold, strict=True)]
+    columns = ["file", "method of", f"`{measure}`, %", "its repository says", "skill", "verdict of the audit"]
+    return markdown(columns, lines, numbers=columns[2:5])
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
+    **{f"audited-{board}": partial(audited, board) for board in BOARDS},
     "protocols": protocols,
     "datasets": datasets,
     "folders": folders,

@@ -151,7 +151,7 @@ def test_the_skill_of_a_method_that_finds_a_share_is_that_share(share):
     assert np.all(np.abs(mean - share) < 3 * error + 0.002)  # a ratio of means is biased by about 1 / 200 of its spread
 
 
-def test_the_skill_is_undefined_where_the_oracle_is_not_above_the_floor():
+def test_the_skill_is_undefined_where_the_references_are_not_above_the_floor():
     own, floor = [[1.0, 0, 1, 0]], [[1.0, 1, 0, 1]]
     found = judged(own, [floor], floor, [0, 1, 2, 3])
     assert np.isnan(found.skill[0])

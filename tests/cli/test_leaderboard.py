@@ -175,3 +175,10 @@ def test_a_folder_of_something_else_is_left_alone(board, fails):
     write(board, HEAD + SYSTEMS[2])
     assert "no system sees the video" in fails(2, "leaderboard", board, "--gate", "better-than-guessing")
     assert "leaderboard.yaml: field systems: got one system, and no training split" in fails(2, "leaderboard", board)
+
+
+def test_a_malformed_file_is_refused_before_the_first_audit(board, monkeypatch):
+    (board / "half.jsonl").write_text('{"query_id": "v0#0", "mom')
+    monkeypatch.setattr("truemoment.studies.leaderboard.running.run_audit", pytest.fail)
+    with pytest.raises(InputError, match=r"half\.jsonl:1"):
+        truemoment.leaderboard(board)

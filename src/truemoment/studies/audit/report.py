@@ -277,7 +277,7 @@ FIGURES = (
     ),
     (
         "Skill",
-        "(method - strongest floor) / (oracle - strongest floor). A method that finds a share of the moments and "
+        "(method - strongest floor) / (references - strongest floor). A method that finds a share of the moments and "
         f"guesses the others has that share as its skill. A skill below {LITTLE:g} is called little.",
     ),
     (

@@ -160,7 +160,7 @@ class Results:
         return judge_floors(
             self.scores,
             [floor.scores for floor in self.floors],
-            self.ceiling("oracle").scores,
+            self.ceiling("perfect").scores,
             np.array([floor.standard_error for floor in self.floors]),
             self.stream("verdict"),
             resamples=self.setup.resamples,

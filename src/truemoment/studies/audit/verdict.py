@@ -1,11 +1,11 @@
 r"""The verdict: the difference of a method to every floor at once, and its skill.
 
 A *floor* is a baseline that never sees the video; f is the figure of the strongest one on the audited split, s that of
-the method, c that of the oracle.
+the method, c that of the references themselves, clipped to their videos.
 
 .. math:: \mathrm{skill} = \frac{s - f}{c - f}
 
-is 0 for a method with the score of the strongest floor and 1 for the oracle. A method that finds a share t of the
+is 0 for a method with the score of the strongest floor and 1 for the references. A method that finds a share t of the
 moments and guesses the others as that floor does has skill t at every measure.
 
 The strongest floor is chosen on the split under test, so an interval of the difference to it alone would be too short.
@@ -41,7 +41,7 @@ LITTLE = 0.2
 """Skill below which a method is called better by little: it finds fewer than one in five of the moments that the
 strongest floor misses."""
 
-NO_SKILL = "the oracle is not above the strongest floor"
+NO_SKILL = "the references are not above the strongest floor"
 """Reason for an undefined skill."""
 
 DRAWS = 5

@@ -166,7 +166,7 @@ def _systems_table(board: Leaderboard) -> Table:
     extra = () if compared.network is None else ("hits where the network misses, excess",)
     return Table(
         "Systems by the headline measure, in percent, with 95 % intervals. A name opens the audit of the system. "
-        "Skill: 0 is the strongest floor, 1 the oracle. Against floors: the verdict, and the strongest floor.",
+        "Skill: 0 is the strongest floor, 1 the references. Against floors: the verdict, and the strongest floor.",
         (*headings, *extra, *(["date"] if has_dates else [])),
         (("", tuple(rows)),),
         text_columns=(0, 1, 5, *([6 + len(extra)] if has_dates else [])),

@@ -12,6 +12,7 @@ institutions, Biometrics 78: the intervals, from Tukey's pairwise tests. Ours ar
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -125,6 +126,9 @@ def run_leaderboard(
             path=entries.folder / FILE,
             field="systems",
         )
+    read = _reader(entries)
+    for path in itertools.chain.from_iterable(entries.files):
+        read(path, reference, progress=False)  # a malformed file is refused before the first audit
     systems = []
     for system, files in zip(entries.systems, entries.files, strict=True):
 
@@ -166,7 +170,7 @@ def run_leaderboard(
         protocol=entries.protocol,
         reads_sentence=[system.name for system in entries.systems if system.reads == "sentence"],
         testing=testing,
-        read=_reader(entries),
+        read=read,
         cache=cache,
         on_status=on_status,
     )

@@ -65,7 +65,7 @@ def look(results: Results) -> AuditFinding:
     level: Level = "good" if ci95[0] > 0 and not verdict.is_little(m) else "note" if ci95[0] > 0 else "warning"
     verdict_ = (
         f"Skill {number(skill)}, {interval95(ci95)}: the method covers {number(100 * skill, 0)} % of the way from "
-        f"{results.strongest(m)} to the oracle at {results.measure}."
+        f"{results.strongest(m)} to the references at {results.measure}."
     )
     lines = [
         f"{measure}: skill {number(verdict.skill[i])}, {interval95(verdict.skill_ci95[i])}, from {results.strongest(i)}"
@@ -94,7 +94,7 @@ def document(results: Results) -> dict[str, Any]:
 CHECK = Check(
     name=NAME,
     title="Skill",
-    looks_at="(method - strongest floor) / (oracle - strongest floor)",
+    looks_at="(method - strongest floor) / (references - strongest floor)",
     look=look,
     passes="its 95 % interval lies above 0",
     figure="the skill",
