@@ -1,8 +1,8 @@
 """Measures as rewards for language models that answer in words, in the form of TRL's ``GRPOTrainer(reward_funcs=...)``.
 
-The trainer calls a reward function with ``prompts``, ``completions`` and a list for each column of the training set, all
-by name. The function returns a number for each completion, or None for no reward, so that a set can mix tasks (TRL at
-f2cd577, ``docs/source/grpo_trainer.md``).
+The trainer calls a reward function with ``prompts``, ``completions`` and a list for each column of the training set,
+all by name. The function returns a number for each completion, or None for no reward, so that a set can mix tasks (TRL
+at f2cd577, ``docs/source/grpo_trainer.md``).
 """
 
 from __future__ import annotations
@@ -126,9 +126,7 @@ def reward(
     """
     chosen = None if measure == FORMAT else parse_measure(measure) if isinstance(measure, str) else measure
     if chosen is not None and chosen.needs == "saliency":
-        raise MeasureError(
-            f"{chosen} needs clip ratings, which answers in words do not have; name a measure of moments"
-        )
+        raise MeasureError(f"{chosen} needs clip ratings, which answers do not have; name a measure of moments")
     convention = get_protocol(protocol) if isinstance(protocol, str) else protocol
     return Reward(chosen, references, durations, convention, reading)
 
