@@ -3,7 +3,7 @@
 =========  =====================================================================================================
 QV-M2      Zhuo-Cao/QV-M2 d5d4038, standalone_eval/eval.py: compute_mr_all, compute_mr_ap_by_gt
 NExT-GQA   doc-doc/NExT-GQA 63772e0, code/TempGQA/eval_ground.py: eval_ground, first answers
-E.T.       PolyU-ChenLab/ETBench, evaluation/compute_metrics.py: tal_eval, tem_eval (data set of January 2025)
+E.T.       PolyU-ChenLab/ETBench, evaluation/compute_metrics.py: tal_eval, tem_eval, as public repositories copy it
 VUE-TR     bytedance/vidi fc30c87, VUE_TR/qa_eval.py: compute_precision_recall, success_overlap, answers that
            overlap no other
 =========  =====================================================================================================
@@ -28,7 +28,7 @@ AT_LEAST = "default,comparison=>=,tolerance=none,missing=drop,ranking=file"
 
 def made() -> tuple[dict[str, list[tuple[float, float]]], dict[str, list[tuple[float, float]]]]:
     """Return references and ranked answers of 60 queries; times in half seconds of a video of 120 s."""
-    draw, references, answers = random.Random(46), {}, {}
+    draw, references, answers = random.Random(46), {}, {}  # noqa: S311 - no secret
     for number in range(60):
         cuts = sorted(draw.sample(range(200), 2 * draw.randint(1, 4)))
         wanted = [(first / 2, last / 2) for first, last in zip(cuts[::2], cuts[1::2], strict=True)]
@@ -100,7 +100,7 @@ def test_by_hand() -> None:
     assert percent("CoverF1,IoU=0.5; F1,IoU=0.5; mR@2,IoU=0.5", references, twice) == pytest.approx([200 / 3, 50, 50])
     # The second answer takes the second reference; the first one, which is far from both, has an IoU of 0.
     assert percent("mIoU@2", references, {"q": [(40.0, 50.0), (20.0, 30.0)]}) == [50.0]
-    # From 0 to 10 in whole seconds: recall and IoU are 0.5. 51 thresholds are reached, and 50 exceeded; the first counts half.
+    # From 0 to 10 s: recall and IoU are 0.5, which reaches 51 thresholds and exceeds 50; the first counts half.
     assert percent("Area,of=recall; Area,of=IoU", references, {"q": [(0.2, 9.7)]}) == pytest.approx([50.5, 49.5])
 
 
@@ -138,7 +138,7 @@ def test_a_query_with_fewer_references_or_answers_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("measures", "says"),
     [
-        ("mIoP[ref=merged]", "references that are merged are no moments of their own"),
+        ("mIoP[ref=merged]", "references that are merged have no moments"),
         ("R@1,IoP=1.5", "got IoP=1.5, expected a threshold from 0 to 1"),
         ("Area,of=F1", r"expected of=IoU\|precision\|recall"),
         ("mR@0", "expected 1 or more"),

@@ -10,7 +10,8 @@ Formula
 
 Source
     E.T. Bench (Liu et al. 2024), task TAL: ``tal_eval`` of evaluation/compute_metrics.py in its data set
-    (PolyU-ChenLab/ETBench), read in copies in public repositories. Its figure F1 is the mean over m = 0.1, 0.3, 0.5 and 0.7.
+    (PolyU-ChenLab/ETBench), read in copies in public repositories. Its figure F1 is the mean over
+    m = 0.1, 0.3, 0.5 and 0.7.
 """
 
 from __future__ import annotations
