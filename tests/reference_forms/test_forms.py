@@ -314,6 +314,14 @@ def test_a_round_trip_loses_only_what_it_says(put, tmp_path, form, target):
     assert ("annotators are lost" in lost) <= (not any(again.annotator))
 
 
+def test_a_window_of_nothing_is_no_moment_where_its_clips_are_none(read):
+    # Moment of Untruth: keflanagan/MomentofUntruth ac2adcd, UniVTG-NA/negative_aware_results.py line 35.
+    line = '{"qid": 1, "query": "x", "vid": "v", "duration": 9, "relevant_windows": [[0, 0]]%s}\n'
+    none = ', "relevant_clip_ids": [], "saliency_scores": [[]]'
+    assert read("a.jsonl", line % none) == [("1", "v", 9.0, "x", None, None, "")]
+    assert read("b.jsonl", line % "") == [("1", "v", 9.0, "x", 0.0, 0.0, "")]
+
+
 def test_a_query_without_a_moment(put, tmp_path):
     path = put("a.jsonl", '{"video_id": "v", "sentence": "x", "moments": [], "duration_s": 9}\n')
     annotations = read_annotations(path)
