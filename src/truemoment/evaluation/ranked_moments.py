@@ -60,16 +60,14 @@ def ndcg(answers: Sequence[MomentOfVideo], references: Sequence[MomentOfVideo], 
     most = _discounted([reference.relevance for reference in free[:k]])
     gained = []
     for answer in answers[:k]:
-        there = [reference for reference in free if reference.video_id == answer.video_id]
-        best = 0.0
-        if there:
-            start, end = (np.array([getattr(reference, name) for reference in there]) for name in ("start_s", "end_s"))
-            values = temporal_iou(np.full(len(there), answer.start_s), np.full(len(there), answer.end_s), start, end)
-            chosen = there[int(np.argmax(values))]
-            best = float(values.max())
+        nearby = [reference for reference in free if reference.video_id == answer.video_id]
+        values = [float(temporal_iou(*map(np.float64, (*answer[1:3], *reference[1:3])))) for reference in nearby]
+        best = max(values, default=0.0)
+        gained.append(0.0)
         if best > iou:
-            free.remove(chosen)
-        gained.append(chosen.relevance if best > iou else 0.0)
+            taken = nearby[values.index(best)]
+            gained[-1] = taken.relevance
+            free.remove(taken)
     return _discounted(gained) / most if most > 0 else 0.0
 
 

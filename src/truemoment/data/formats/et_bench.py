@@ -22,7 +22,7 @@ TASKS = frozenset({"tvg", "epm", "tal", "evs", "tem"})
 """The tasks whose answer is moments."""
 
 
-class Sample(msgspec.Struct):
+class EtBenchSample(msgspec.Struct):
     """A sample of the list: `q` is the prompt, `a` the answer, and `tgt` the moment or moments of these tasks."""
 
     task: str
@@ -50,7 +50,7 @@ def _recognise(head: Head) -> str | None:
 
 
 def _rows(path: AnyPath, progress: bool) -> Iterator[FileRow]:
-    for line, sample in read_entries(path, Sample, progress=progress):
+    for line, sample in read_entries(path, EtBenchSample, progress=progress):
         if sample.task in TASKS:
             yield FileRow(sample.query_id, sample.video, sample.q, text=sample.a, line=line)
 

@@ -13,7 +13,7 @@ from truemoment.base.errors import InputError
 from truemoment.base.records import Seconds
 from truemoment.data.datasets.entries import Moment, ReferenceEntry
 from truemoment.data.formats.entries import read_entries
-from truemoment.data.formats.et_bench import TASKS, Sample, is_list_of_samples
+from truemoment.data.formats.et_bench import TASKS, EtBenchSample, is_list_of_samples
 from truemoment.data.formats.head import Head
 from truemoment.data.references.base import ReferenceForm, ReferenceOptions, warn
 
@@ -25,7 +25,7 @@ def _recognise(head: Head) -> str | None:
 def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
     entries: list[ReferenceEntry] = []
     others: set[str] = set()
-    for line, sample in read_entries(path, Sample):
+    for line, sample in read_entries(path, EtBenchSample):
         if sample.task not in TASKS:
             others.add(sample.task)
             continue
@@ -36,7 +36,7 @@ def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
     return entries
 
 
-def _moments(sample: Sample, path: AnyPath, line: int) -> list[Moment]:
+def _moments(sample: EtBenchSample, path: AnyPath, line: int) -> list[Moment]:
     """Return the moments of a sample: TVG and EPM have one without its list."""
     for kind in (list[tuple[Seconds, Seconds]], tuple[Seconds, Seconds]):
         try:

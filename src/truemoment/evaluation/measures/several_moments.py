@@ -66,8 +66,8 @@ class MomentRecall:
     def per_unit(self, overlaps: Overlaps) -> Statistic:
         """Return the share of k references found; weight 0 with fewer than k references or answers."""
         thresholds = THRESHOLDS if self.iou is None else (self.iou,)
-        found = [paired(overlaps, self.k, threshold) >= 0 for threshold in thresholds]
-        return _of_counted(overlaps, self.k, np.mean(found, axis=(0, 2)))
+        takes = [paired(overlaps, self.k, threshold) >= 0 for threshold in thresholds]
+        return _of_counted(overlaps, self.k, np.mean(takes, axis=(0, 2)))
 
 
 @dataclass(frozen=True)
