@@ -73,7 +73,7 @@ def test_qv_m2() -> None:
 
 
 def test_next_gqa() -> None:
-    figures = percent(None, *made(), "next-gqa")
+    figures = percent(None, *made(), "grounded-qa")
     assert figures == pytest.approx([61.3, 69.8, 62.3, 56.4, 69.8, 62.3], abs=0.05)
 
 

@@ -6,7 +6,7 @@ from truemoment.base.papers import NEXT_GQA
 from truemoment.evaluation.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
-    name="next-gqa",
+    name="grounded-qa",
     summary="as doc-doc/NExT-GQA: IoP and IoU >= m, best window, questions without an answer left out",
     source="doc-doc/NExT-GQA at 63772e0, code/TempGQA/eval_ground.py lines 3-85",
     comparison=">=",
