@@ -3,7 +3,8 @@
 =========  =====================================================================================================
 QV-M2      Zhuo-Cao/QV-M2 d5d4038, standalone_eval/eval.py: compute_mr_all, compute_mr_ap_by_gt
 NExT-GQA   doc-doc/NExT-GQA 63772e0, code/TempGQA/eval_ground.py: eval_ground, first answers
-E.T.       PolyU-ChenLab/ETBench, evaluation/compute_metrics.py: tal_eval, tem_eval, as public repositories copy it
+E.T.       PolyU-ChenLab/ETBench, evaluation/compute_metrics.py: tal_eval, tem_eval, evs_eval, as public repositories
+           copy it
 VUE-TR     bytedance/vidi fc30c87, VUE_TR/qa_eval.py: compute_precision_recall, success_overlap, answers that
            overlap no other
 =========  =====================================================================================================
@@ -80,6 +81,7 @@ def test_next_gqa() -> None:
 def test_e_t_bench() -> None:
     recalls, covered = [76.667, 61.667, 55.0, 43.333], [63.613, 50.470, 44.527, 33.690]
     assert percent(None, *made(), "et-bench") == pytest.approx([*recalls, *covered, 49.779], abs=0.0005)
+    assert percent("SecondsF1", *made(), "et-bench,missing=drop") == pytest.approx([56.142], abs=0.0005)
 
 
 def test_vue_tr() -> None:
@@ -92,6 +94,8 @@ def test_vue_tr() -> None:
 def test_by_hand() -> None:
     references = {"q": [(0.0, 10.0), (20.0, 30.0)]}
     # (5, 15): half inside. (12, 12): a point outside. (25, 25): a point inside. IoP of the best of two: 1.
+    # 3.5 to 7.5 s is 4 to 8, halves to the even second; 20 to 30 is right: 2 * (4 + 10) of 14 + 20.
+    assert percent("SecondsF1", references, {"q": [(3.5, 7.5), (20.0, 30.0)]}) == pytest.approx([2800 / 34])
     assert percent("mIoP; R@2,IoP=0.6", references, {"q": [(5.0, 15.0), (25.0, 25.0)]}) == [50.0, 100.0]
     assert percent("mIoP", references, {"q": [(12.0, 12.0)]}) == [0.0]
     assert percent("mIoP", references, {"q": [(9.0, 1.0)]}) == [0.0]

@@ -6,6 +6,8 @@ Read are the tasks of grounding (TVG, EPM, TAL, EVS, TEM): the task is the split
 
 from __future__ import annotations
 
+import contextlib
+
 import msgspec
 
 from truemoment.base.boundary.own_path import AnyPath
@@ -38,13 +40,10 @@ def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
 
 def _moments(sample: EtBenchSample, path: AnyPath, line: int) -> list[Moment]:
     """Return the moments of a sample: TVG and EPM have one without its list."""
-    for kind in (list[tuple[Seconds, Seconds]], tuple[Seconds, Seconds]):
-        try:
-            decoded = msgspec.json.decode(sample.tgt, type=kind)
-        except msgspec.ValidationError:
-            continue
-        moments: list[Moment] = list(decoded) if isinstance(decoded, list) else [decoded]
-        if moments:
+    with contextlib.suppress(msgspec.ValidationError):
+        return [msgspec.json.decode(sample.tgt, type=tuple[Seconds, Seconds])]
+    with contextlib.suppress(msgspec.ValidationError):
+        if moments := msgspec.json.decode(sample.tgt, type=list[tuple[Seconds, Seconds]]):
             return moments
     raise InputError("expected [start, end] or a list of them, in seconds", path=path, line=line, field="tgt")
 

@@ -12,6 +12,7 @@
 ``DCG@10``                      discounted cumulative gain
 ``F1,IoU=0.5``                  F1 of the set of answers
 ``CoverF1,IoU=0.5``             F1 of the set without pairing (E.T. Bench)
+``SecondsF1``                   F1 of the whole seconds that the set covers (E.T. Bench)
 ``mR@2``, ``mR@2,IoU=0.5``      share of a query's moments that the first k answers find (QV-M2)
 ``mIoU@2``                      mean IoU of the first k answers, each with a reference of its own (QV-M2)
 ``SetIoU``                      IoU of all answers together with all references together
@@ -61,6 +62,7 @@ from truemoment.evaluation.measures.iop import MeanIoP, RecallIoP
 from truemoment.evaluation.measures.matched_f1 import MatchedF1
 from truemoment.evaluation.measures.max_iou import AxIoU, MeanIoU, NCxIoU
 from truemoment.evaluation.measures.recall import Recall
+from truemoment.evaluation.measures.seconds_f1 import SecondsF1
 from truemoment.evaluation.measures.set_iou import SetIoU
 from truemoment.evaluation.measures.several_moments import MeanIoUOfSeveral, MomentRecall
 from truemoment.evaluation.measures.spellings import in_our_grammar
@@ -189,6 +191,11 @@ FAMILIES = Registry[MeasureFamily](
             lambda w: CoveredF1(w.option("IoU", float)),
             "CoverF1,IoU=0.5",
             "F1 of answers that reach a reference and references that are reached, unpaired (E.T. Bench)",
+        ),
+        "SecondsF1": MeasureFamily(
+            lambda _: SecondsF1(),
+            "SecondsF1",
+            "F1 of the whole seconds that the set of answers covers (E.T. Bench)",
         ),
         "mR": MeasureFamily(
             lambda w: MomentRecall(w.rank(), w.maybe("IoU", float)),

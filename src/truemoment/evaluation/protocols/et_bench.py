@@ -7,8 +7,8 @@ from truemoment.evaluation.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="et-bench",
-    summary="as E.T. Bench: IoU >= m in float32; R@1 is its F1 of TVG and EPM, CoverF1 that of TAL",
-    source="E.T. Bench (Liu et al. 2024): tvg_eval, tem_eval, tal_eval of compute_metrics.py, read in public copies",
+    summary="as E.T. Bench: IoU >= m in float32; R@1 is its F1 of TVG and EPM, CoverF1 of TAL, SecondsF1 of EVS",
+    source="E.T. Bench (Liu et al. 2024): tvg_eval, tem_eval, tal_eval, evs_eval in copies of its evaluator",
     comparison=">=",
     tolerance=None,
     precision="float32",
