@@ -33,7 +33,7 @@ def test_answers_of_its_program(files, load, put):
     answers, report = read_predictions(put("next-gqa", "test_ground.json", {"10_3": [30, 40], "10_0": []}), test)
     assert (report.format, report.by_id, report.empty) == ("next-gqa", 2, 1)
     # Half of the one answer lies inside; a question without an answer leaves the mean.
-    scores = evaluate(test, answers, "mIoP; R@1,IoP=0.5", "grounded-qa")
+    scores = evaluate(test, answers, "mIoP; R@1,IoP=0.5", "default,comparison=>=,missing=drop")
     assert [measured.value for measured in scores.measured()] == [0.5, 1.0]
 
 

@@ -61,11 +61,11 @@ def ndcg(answers: Sequence[MomentOfVideo], references: Sequence[MomentOfVideo], 
     gained = []
     for answer in answers[:k]:
         nearby = [reference for reference in free if reference.video_id == answer.video_id]
-        values = [float(temporal_iou(*map(np.float64, (*answer[1:3], *reference[1:3])))) for reference in nearby]
-        best = max(values, default=0.0)
+        times = np.array([moment[1:3] for moment in (answer, *nearby)], dtype=np.float64)
+        values = temporal_iou(times[:1, 0], times[:1, 1], times[1:, 0], times[1:, 1])
         gained.append(0.0)
-        if best > iou:
-            taken = nearby[values.index(best)]
+        if values.max(initial=0.0) > iou:
+            taken = nearby[int(values.argmax())]
             gained[-1] = taken.relevance
             free.remove(taken)
     return _discounted(gained) / most if most > 0 else 0.0

@@ -13,8 +13,6 @@ from truemoment.evaluation.protocols import (
     closer_look,
     cone,
     default,
-    et_bench,
-    grounded_qa,
     hao2022,
     hidden_challenges,
     lmms_eval,
@@ -59,8 +57,6 @@ PROTOCOLS = Registry[Protocol](
             cone,
             mmaction2,
             hao2022,
-            grounded_qa,
-            et_bench,
             sets,
         )
     },
