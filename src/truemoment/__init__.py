@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from truemoment.evaluation.metric import MomentMetric
     from truemoment.evaluation.protocols import Protocol, get_protocol
     from truemoment.evaluation.scores import Scores
+    from truemoment.learning.rewards import reward
     from truemoment.searching.opening import open_features
     from truemoment.searching.run import search
     from truemoment.searching.run_index import index
@@ -62,6 +63,7 @@ _HOME = {
     "read_annotations": "data.references",
     "read_predictions": "data.formats",
     "resplit": "studies.bias.run_resplit",
+    "reward": "learning.rewards",
     "search": "searching.run",
     "train": "cli.api.runs",
     "write_predictions": "data.formats",
@@ -97,6 +99,7 @@ __all__ = [
     "read_annotations",
     "read_predictions",
     "resplit",
+    "reward",
     "search",
     "train",
     "write_predictions",

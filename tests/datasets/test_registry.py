@@ -41,6 +41,7 @@ def test_names():
         "activitynet-timelens",
         "qvhighlights-timelens",
         "tvgbench",
+        "next-gqa",
     }
 
 

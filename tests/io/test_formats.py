@@ -78,6 +78,13 @@ EXPECTED = {
         "vlmevalkit", "its headings are index\tid\tvideo\tquestion\tanswer\tprediction",
         list("12345"), "{}.mp4", True, 1, "rank",
     ),
+    "next-gqa.json": (
+        "next-gqa", 'its keys are "VIDEO_QID", its values [start, end]', IDS, "", False, 1, "rank",
+    ),
+    "et-bench.json": (
+        "et-bench", 'its entries have "task", "idx" and "a"', [f"tal_ours_{k}" for k in range(5)],
+        "{}.mp4", True, 1, "rank",
+    ),
     "answers.jsonl": ("answers", 'its first line says "truemoment_answers"', IDS, "", False, 1, "rank"),
     "answers.object.json": ("answers", "it is an object whose values are text", IDS, "", False, 1, "rank"),
     "answers.table.csv": ("answers", "its headings are video,query,response", NO_IDS, "{}", True, 1, "rank"),

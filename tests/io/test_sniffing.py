@@ -19,8 +19,8 @@ RESULTS = '{"version": 1, "results": {"v": [{"sentence": "a", "timestamp": [1, 2
 CSV = "query_id,start,end\nv#0,1,2\n"
 NAMES = (
     "native", "moment-detr", "results-by-video", "csv", "json", "parquet", "unitime", "cone", "ego4d-nlq", "tvr",
-    "videomind", "time-r1", "timechat", "timelens", "lmms-eval", "vlmevalkit", "vtimellm", "answers",
-    "activitynet-challenge", "fiftyone",
+    "videomind", "time-r1", "timechat", "timelens", "lmms-eval", "vlmevalkit", "vtimellm", "next-gqa",
+    "et-bench", "answers", "activitynet-challenge", "fiftyone",
 )  # fmt: skip
 NONE = f": looks like none of the formats {', '.join(NAMES)}; name it with --format"
 

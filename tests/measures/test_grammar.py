@@ -26,6 +26,11 @@ from truemoment.evaluation.measures import (
     parse_measure,
     parse_measures,
 )
+from truemoment.evaluation.measures.covered_f1 import CoveredF1
+from truemoment.evaluation.measures.iop import MeanIoP, RecallIoP
+from truemoment.evaluation.measures.seconds_f1 import SecondsF1
+from truemoment.evaluation.measures.several_moments import MeanIoUOfSeveral, MomentRecall
+from truemoment.evaluation.measures.threshold_area import RATIOS, ThresholdArea
 from truemoment.evaluation.references import REFERENCE_RULES
 
 ranks = st.integers(1, 999_999)
@@ -41,16 +46,21 @@ distributions = st.one_of(
 )
 
 WRITTEN = {
-    "R": st.builds(Recall, ranks, thresholds, lengths, rules),
+    "R": st.builds(Recall, ranks, thresholds, lengths, rules) | st.builds(RecallIoP, ranks, thresholds, rules),
     "dR": st.builds(DiscountedRecall, ranks, thresholds, rules),
-    "mIoU": st.builds(MeanIoU, rules),
+    "mIoU": st.builds(MeanIoU, rules) | st.builds(MeanIoUOfSeveral, ranks),
+    "mIoP": st.builds(MeanIoP, rules),
     "AxIoU": st.builds(AxIoU, ranks, rules),
     "NCxIoU": st.builds(lambda pair, ref: NCxIoU(pair[0], pair[1], ref), distributions, rules),
     "AP": st.builds(AveragePrecisionAt, ranks, thresholds, rules),
     "mAP": st.builds(MeanAveragePrecision, st.none() | thresholds, lengths),
     "DCG": st.builds(DCG, ranks, rules),
     "F1": st.builds(MatchedF1, thresholds),
+    "CoverF1": st.builds(CoveredF1, thresholds),
+    "SecondsF1": st.builds(SecondsF1),
+    "mR": st.builds(MomentRecall, ranks, st.none() | thresholds),
     "SetIoU": st.builds(SetIoU),
+    "Area": st.builds(ThresholdArea, st.sampled_from(RATIOS)),
     "CorrectAbstention": st.builds(CorrectAbstention),
     "FalseAbstention": st.builds(FalseAbstention),
     "HIT": st.builds(HighlightHit, ratings),
@@ -132,8 +142,8 @@ REFUSED = [
     ("R@1,IoU=0.5[ref=first", "'R@1,IoU=0.5[ref=first': expected a measure such as R@1,IoU=0.5 or AxIoU@10"),
     (
         "P@1",
-        "'P@1': unknown measure P, expected one of R, dR, mIoU, AxIoU, NCxIoU, AP, mAP, DCG, F1, SetIoU, "
-        "CorrectAbstention, FalseAbstention, HIT, HL-mAP",
+        "'P@1': unknown measure P, expected one of R, dR, mIoU, mIoP, AxIoU, NCxIoU, AP, mAP, DCG, F1, "
+        "CoverF1, SecondsF1, mR, SetIoU, Area, CorrectAbstention, FalseAbstention, HIT, HL-mAP",
     ),
     ("r@1,IoU=0.5", "is not in the grammar of measures; did you mean R@1,IoU=0.5?"),
     ("R,IoU=0.5", "'R,IoU=0.5': got nothing after @, expected a whole number as in R@5"),
@@ -174,7 +184,6 @@ REFUSED = [
     ("R@1,IoU=0.5)length=short", "'R@1,IoU=0.5)length=short': "),
     ("R@1,IoU=0.5,length=tiny", "length=tiny: expected one of short, middle, long"),
     ("mAP,length=tiny", "length=tiny: expected one of short, middle, long"),
-    ("mIoU@1", "'mIoU@1': mIoU takes no @1"),
     ("mAP@10", "'mAP@10': mAP takes no @10"),
     ("F1@3,IoU=0.5", "'F1@3,IoU=0.5': F1 takes no @3"),
     ("HL-mAP@1,min=Good", "'HL-mAP@1,min=Good': HL-mAP takes no @1"),

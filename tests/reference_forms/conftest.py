@@ -34,6 +34,20 @@ DIDEMO = json.dumps(
 TIMECHAT = json.dumps(
     {"annotations": [{"image_id": "a.mp4", "caption": "a door opens", "timestamp": [4, 10.5], "id": 7}]}
 )
+ET_BENCH = json.dumps(
+    [
+        {"idx": 0, "task": "tvg", "source": "ours", "video": "a.mp4", "duration": 60, "tgt": [4, 10.5], "q": "When?"},
+        {
+            "idx": 0,
+            "task": "tal",
+            "source": "ours",
+            "video": "a.mp4",
+            "duration": 60,
+            "tgt": [[1, 2], [3, 4]],
+            "q": "Jump?",
+        },
+    ]
+)
 EGO4D = json.dumps(
     {
         "videos": [
@@ -163,6 +177,16 @@ FILES = {
         [("7", "a.mov", 30.0, "a dog", 0.0, 5.0, "0"), ("7", "a.mov", 30.0, "a dog", 5.0, 15.0, "1")],
     ),
     "timechat": ("a.json", TIMECHAT, {}, [("7", "a.mp4", NAN, "a door opens", 4.0, 10.5, "")]),
+    "et-bench": (
+        "a.json",
+        ET_BENCH,
+        {},
+        [
+            ("tvg_ours_0", "a.mp4", 60.0, "When?", 4.0, 10.5, ""),
+            ("tal_ours_0", "a.mp4", 60.0, "Jump?", 1.0, 2.0, ""),
+            ("tal_ours_0", "a.mp4", 60.0, "Jump?", 3.0, 4.0, ""),
+        ],
+    ),
     "ego4d-nlq": ("a.json", EGO4D, {}, [("u1_0", "c1", 60.0, "Where is the cup?", 4.0, 10.0, "")]),
     "csv": (
         "a.csv",

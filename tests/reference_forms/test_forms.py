@@ -1,6 +1,7 @@
 """Every form of references: read right, recognised as itself only, and refused in one line where it is malformed."""
 
 import contextlib
+import json
 import random
 import warnings
 
@@ -312,6 +313,23 @@ def test_a_round_trip_loses_only_what_it_says(put, tmp_path, form, target):
     # Nothing is said to be lost that is there after all.
     assert ("durations are lost" in lost) <= (not (again.duration_s > 0).any())
     assert ("annotators are lost" in lost) <= (not any(again.annotator))
+
+
+def test_samples_of_e_t_bench_that_are_no_moments(put):
+    sample = {"idx": 3, "task": "tvg", "source": "ours", "video": "a.mp4", "q": "When?", "tgt": [4, 9]}
+    with pytest.warns(DataWarning, match="samples of the tasks rar are left out: their answer is no moment"):
+        assert read_annotations(put("a.json", json.dumps([sample, sample | {"task": "rar"}]))).n_queries == 1
+    for wrong in ([], [4], ["4", "9"], None):
+        with pytest.raises(InputError, match=r"a\.json:1: field .?tgt.?: expected \[start, end\] or a list of them"):
+            read_annotations(put("a.json", json.dumps([sample | {"tgt": wrong}])))
+
+
+def test_a_window_of_nothing_is_no_moment_where_its_clips_are_none(read):
+    # Moment of Untruth: keflanagan/MomentofUntruth ac2adcd, UniVTG-NA/negative_aware_results.py line 35.
+    line = '{"qid": 1, "query": "x", "vid": "v", "duration": 9, "relevant_windows": [[0, 0]]%s}\n'
+    none = ', "relevant_clip_ids": [], "saliency_scores": [[]]'
+    assert read("a.jsonl", line % none) == [("1", "v", 9.0, "x", None, None, "")]
+    assert read("b.jsonl", line % "") == [("1", "v", 9.0, "x", 0.0, 0.0, "")]
 
 
 def test_a_query_without_a_moment(put, tmp_path):

@@ -175,3 +175,33 @@ VSLNET = Paper(
     "ACL",
     2020,
 )
+NEXT_GQA = Paper(
+    "xiao2024can",
+    ("Xiao, Junbin", "Yao, Angela", "Li, Yicong", "Chua, Tat-Seng"),
+    "Can I Trust Your Answer? Visually Grounded Video Question Answering",
+    "CVPR",
+    2024,
+    details=(("pages", "13204--13214"),),
+)
+ET_BENCH = Paper(
+    "liu2024etbench",
+    ("Liu, Ye", "Ma, Zongyang", "Qi, Zhongang", "Wu, Yang", "Chen, Chang Wen", "Shan, Ying"),
+    "E.T. Bench: Towards Open-Ended Event-Level Video-Language Understanding",
+    "NeurIPS",
+    2024,
+)
+QV_M2 = Paper(
+    "cao2025flashmmr",
+    ("Cao, Zhuo", "Du, Heming", "Zhang, Bingqing", "Yu, Xin", "Li, Xue", "Wang, Sen"),
+    "When One Moment Isn't Enough: Multi-Moment Retrieval with Cross-Moment Interactions",
+    "NeurIPS",
+    2025,
+)
+VIDI = Paper(
+    "vidi2025vidi",
+    ("Vidi Team",),
+    "Vidi: Large Multimodal Models for Video Understanding and Editing",
+    "arXiv:2504.15681",
+    2025,
+    "misc",
+)

@@ -26,6 +26,7 @@ from truemoment.data.datasets import (
     human_charades,
     lsmdc,
     mad,
+    next_gqa,
     qvhighlights,
     resplit_folder,
     tacos,
@@ -72,6 +73,7 @@ DATASETS = Registry[Dataset](
             human_activitynet.DATASET,
             *timelens_bench.DATASETS,
             tvgbench.DATASET,
+            next_gqa.DATASET,
         )
     },
     Dataset,

@@ -1,7 +1,9 @@
 """The form of QVHighlights, in which many sets circulate.
 
 A line has ``qid``, ``query``, ``vid``, ``duration``, ``relevant_windows``, and perhaps ratings of clips. In a file of
-queries without references, such as the test split of QVHighlights as it was released first, no line has windows.
+queries without references, such as the test split of QVHighlights as it was released first, no line has windows. Moment
+of Untruth writes ``"relevant_windows": [[0, 0]], "saliency_scores": [[]]`` for a query whose video has no such moment
+(keflanagan/MomentofUntruth at ac2adcd, UniVTG-NA/negative_aware_results.py lines 35-36).
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class WindowsLine(msgspec.Struct):
     qid: int | str | None = None
     duration: Seconds | None = None
     relevant_clip_ids: list[int] | None = None
-    saliency_scores: list[tuple[int, int, int]] | None = None
+    saliency_scores: list[list[int]] | None = None
 
 
 QUERY = frozenset({"qid", "query", "vid", "duration"})
@@ -55,8 +57,14 @@ def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
             raise InputError("is missing", path=path, line=line, field="relevant_windows")
         duration_s = math.nan if entry.duration is None else entry.duration
         ratings = None
-        if entry.saliency_scores:
+        if windows == [(0, 0)] and entry.saliency_scores == [[]]:
+            windows = []
+        elif entry.saliency_scores:
             clips = entry.relevant_clip_ids or []
+            wrong = next((at for at, ratings in enumerate(entry.saliency_scores) if len(ratings) != 3), None)
+            if wrong is not None:
+                problem = "expected a list of length 3"
+                raise InputError(problem, path=path, line=line, field=f"saliency_scores[{wrong}]")
             refuse_wrong_ratings(clips, entry.saliency_scores, duration_s, path, line)
             ratings = ClipRatings(clips, entry.saliency_scores, CLIP_LENGTH_S)
         query_id = None if entry.qid is None else str(entry.qid)

@@ -4,13 +4,19 @@
 ``R@5,IoU=0.7``                 recall, also ``R@1,IoU=0.5,length=short``
 ``dR@1,IoU=0.5``                discounted recall
 ``mIoU``                        mean IoU of the first answer
+``mIoP``, ``R@1,IoP=0.5``       share of the first answer inside a reference, and its recall (NExT-GQA)
 ``AxIoU@10``                    average max IoU
 ``NCxIoU@10,p=geometric(0.5)``  the same with another distribution of stopping ranks
 ``AP@10,IoU=0.5``               mean precision over ranks (AxIoU paper, eq. 12)
 ``mAP``, ``mAP,IoU=0.5``        QVHighlights' interpolated average precision, also ``,length=short``
 ``DCG@10``                      discounted cumulative gain
 ``F1,IoU=0.5``                  F1 of the set of answers
+``CoverF1,IoU=0.5``             F1 of the set without pairing (E.T. Bench)
+``SecondsF1``                   F1 of the whole seconds that the set covers (E.T. Bench)
+``mR@2``, ``mR@2,IoU=0.5``      share of a query's moments that the first k answers find (QV-M2)
+``mIoU@2``                      mean IoU of the first k answers, each with a reference of its own (QV-M2)
 ``SetIoU``                      IoU of all answers together with all references together
+``Area,of=IoU``                 area over thresholds of IoU, precision or recall of the set (VUE-TR)
 ``CorrectAbstention``           abstentions where there is no moment
 ``FalseAbstention``             abstentions where there is one; lower is better
 ``HIT@1,min=VeryGood``          QVHighlights' highlight hit
@@ -47,15 +53,20 @@ from truemoment.evaluation.measures.base import (
     papers_of,
     why_undefined,
 )
+from truemoment.evaluation.measures.covered_f1 import CoveredF1
 from truemoment.evaluation.measures.discounted_recall import DiscountedRecall
 from truemoment.evaluation.measures.gain import DCG
 from truemoment.evaluation.measures.grammar import Written
 from truemoment.evaluation.measures.highlight import HighlightAveragePrecision, HighlightHit
+from truemoment.evaluation.measures.iop import MeanIoP, RecallIoP
 from truemoment.evaluation.measures.matched_f1 import MatchedF1
 from truemoment.evaluation.measures.max_iou import AxIoU, MeanIoU, NCxIoU
 from truemoment.evaluation.measures.recall import Recall
+from truemoment.evaluation.measures.seconds_f1 import SecondsF1
 from truemoment.evaluation.measures.set_iou import SetIoU
+from truemoment.evaluation.measures.several_moments import MeanIoUOfSeveral, MomentRecall
 from truemoment.evaluation.measures.spellings import in_our_grammar
+from truemoment.evaluation.measures.threshold_area import ThresholdArea
 
 __all__ = [
     "DCG",
@@ -113,13 +124,23 @@ def _read_hit(written: Written) -> HighlightHit:
     return HighlightHit(written.option("min", str))
 
 
+def _read_mean_iou(written: Written) -> MeanIoU | MeanIoUOfSeveral:
+    return MeanIoUOfSeveral(written.rank()) if written.has_rank else MeanIoU(written.ref())
+
+
+def _read_recall(written: Written) -> Recall | RecallIoP:
+    if (iop := written.maybe("IoP", float)) is not None:
+        return RecallIoP(written.rank(), iop, written.ref())
+    return Recall(written.rank(), written.option("IoU", float), written.maybe("length", str), written.ref())
+
+
 FAMILIES = Registry[MeasureFamily](
     "measures",
     {
         "R": MeasureFamily(
-            lambda w: Recall(w.rank(), w.option("IoU", float), w.maybe("length", str), w.ref()),
+            _read_recall,
             "R@5,IoU=0.7",
-            "recall: a hit among the first n answers (Closer Look, eq. 1)",
+            "recall: a hit among the first n answers (Closer Look, eq. 1); IoP=m in place of IoU: NExT-GQA's",
         ),
         "dR": MeasureFamily(
             lambda w: DiscountedRecall(w.rank(), w.option("IoU", float), w.ref()),
@@ -127,9 +148,14 @@ FAMILIES = Registry[MeasureFamily](
             "discounted recall: hits count less the further their ends are off (Closer Look, eq. 2)",
         ),
         "mIoU": MeasureFamily(
-            lambda w: MeanIoU(w.ref()),
+            _read_mean_iou,
             "mIoU",
-            "mean IoU of the first answer",
+            "mean IoU of the first answer; mIoU@k: of k answers, each with a reference of its own (QV-M2)",
+        ),
+        "mIoP": MeasureFamily(
+            lambda w: MeanIoP(w.ref()),
+            "mIoP",
+            "mean share of the first answer that lies inside a reference (NExT-GQA)",
         ),
         "AxIoU": MeasureFamily(
             lambda w: AxIoU(w.rank(), w.ref()),
@@ -161,10 +187,30 @@ FAMILIES = Registry[MeasureFamily](
             "F1,IoU=0.5",
             "F1 of the set of answers, matched one to one",
         ),
+        "CoverF1": MeasureFamily(
+            lambda w: CoveredF1(w.option("IoU", float)),
+            "CoverF1,IoU=0.5",
+            "F1 of answers that reach a reference and references that are reached, unpaired (E.T. Bench)",
+        ),
+        "SecondsF1": MeasureFamily(
+            lambda _: SecondsF1(),
+            "SecondsF1",
+            "F1 of the whole seconds that the set of answers covers (E.T. Bench)",
+        ),
+        "mR": MeasureFamily(
+            lambda w: MomentRecall(w.rank(), w.maybe("IoU", float)),
+            "mR@2",
+            "share of a query's moments that its first k answers find, over IoU 0.3 to 0.95 or at one (QV-M2)",
+        ),
         "SetIoU": MeasureFamily(
             lambda _: SetIoU(),
             "SetIoU",
             "IoU of all answers together with all references together",
+        ),
+        "Area": MeasureFamily(
+            lambda w: ThresholdArea(w.option("of", str)),
+            "Area,of=IoU",
+            "area over thresholds of the set's IoU, precision or recall; of=IoU|precision|recall (VUE-TR)",
         ),
         "CorrectAbstention": MeasureFamily(
             lambda _: CorrectAbstention(),

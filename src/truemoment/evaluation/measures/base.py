@@ -311,10 +311,10 @@ def checked_rank(rank: int, name: str) -> None:
         raise MeasureError(f"{name}@{rank}: got {rank} answers, expected 1 or more")
 
 
-def checked_threshold(threshold: float, name: str) -> None:
-    """Refuse an IoU threshold outside [0, 1]; `name` is the measure's."""
+def checked_threshold(threshold: float, name: str, option: str = "IoU") -> None:
+    """Refuse a threshold outside [0, 1]; `name` is the measure's, `option` that of the threshold."""
     if not 0 <= threshold <= 1:
-        raise MeasureError(f"{name}: got IoU={threshold:g}, expected a threshold from 0 to 1")
+        raise MeasureError(f"{name}: got {option}={threshold:g}, expected a threshold from 0 to 1")
 
 
 def suffix(ref: ReferenceRule | None) -> str:

@@ -37,6 +37,11 @@ class Written:
             self._options[option[1].lower()] = (option[1], option[2].strip())
             rest = rest[option.end() :]
 
+    @property
+    def has_rank(self) -> bool:
+        """Whether there is an @."""
+        return self._rank is not None
+
     def rank(self) -> int:
         """Read the whole number after the @."""
         if self._rank is None or not re.fullmatch(r"\d{1,6}", self._rank):

@@ -75,6 +75,16 @@ def iou_of_unions(
     >>> iou_of_unions(*np.array([[[0.0, 2.0]], [[4.0, 6.0]]]), *np.array([[[0.0]], [[8.0]]]))
     array([0.75])
     """
+    shared, first, second = seconds_of_unions(start, end, other_start, other_end)
+    whole = first + second - shared + epsilon
+    # Sums in several orders: a region with itself can come out a last bit above 1.
+    return np.asarray(np.minimum(np.where(shared > 0, shared / np.where(shared > 0, whole, 1), 0), 1))
+
+
+def seconds_of_unions(
+    start: Floats, end: Floats, other_start: Floats, other_end: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return what two sets of intervals share, and what each covers, (Q,) each; arguments as in `iou_of_unions`."""
     first, second = _region(start, end), _region(other_start, other_end)
     narrow, wide = (first, second) if first[0].shape[1] <= second[0].shape[1] else (second, first)
     shared = np.zeros(len(start))
@@ -83,9 +93,7 @@ def iou_of_unions(
         high = np.minimum(wide[1], narrow[1][:, k : k + 1])
         shared += np.nansum(np.maximum(high - low, 0), axis=1)
     covered = [np.nansum(region[1] - region[0], axis=1) for region in (first, second)]
-    whole = covered[0] + covered[1] - shared + epsilon
-    # Sums in several orders: a region with itself can come out a last bit above 1.
-    return np.asarray(np.minimum(np.where(shared > 0, shared / np.where(shared > 0, whole, 1), 0), 1))
+    return shared, covered[0], covered[1]
 
 
 def _region(start: Floats, end: Floats) -> tuple[Floats, Floats]:
