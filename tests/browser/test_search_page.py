@@ -389,7 +389,9 @@ def test_a_shelf_of_moments_of_two_videos_is_saved_as_one_timeline(served, tmp_p
     for sentence, number in (("red", 0), ("green", 0)):
         page.fill("#q", sentence)
         page.keyboard.press("Enter")
-        page.wait_for_function("(word) => document.querySelector('.card') && location.search.includes(word)", arg=sentence)
+        page.wait_for_function(
+            "(word) => document.querySelector('.card') && location.search.includes(word)", arg=sentence
+        )
         page.locator(".card").nth(number).focus()
         page.keyboard.press("s")
         page.wait_for_function("() => document.querySelectorAll('.card.kept').length === 1")

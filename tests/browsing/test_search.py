@@ -121,7 +121,9 @@ def test_like_a_picture_as_on_the_command_line(served, index, colours, tmp_path,
     words = ["--image", str(tmp_path / "red.png"), "--top", "3", "--apart", "3", "--json", str(tmp_path / "out.json")]
     assert run(["search", str(index.path), *words]) == 0
     written = json.loads((tmp_path / "out.json").read_text())
-    assert [(of["video_id"], of["start_s"], of["end_s"], of["score"], of["match"]) for of in written["moments"]] == shown
+    assert [
+        (of["video_id"], of["start_s"], of["end_s"], of["score"], of["match"]) for of in written["moments"]
+    ] == shown
 
     fewer = client.get("/api/like", params={"picture": found["search"], "top": 1, "apart": 3}).json()
     assert (fewer["moments"], fewer["picture"]) == (found["moments"][:1], "red.png")

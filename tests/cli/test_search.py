@@ -530,7 +530,7 @@ def test_a_sentence_a_line_from_standard_input(call, index, typed):
     assert out == f"\nred\n{tables[0]}\ngreen or blue\n{tables[1]}"
 
 
-def test_moments_of_several_sentences_are_on_one_timeline(call, fails, index, typed):
+def test_moments_of_several_sentences_are_on_one_timeline(call, index, typed):
     otio = pytest.importorskip("opentimelineio")
     found = [json.loads(call("search", words, index, "--top", "2", "--json", "-")[1]) for words in ("red", "green")]
     typed(b"red\ngreen\n")
@@ -562,7 +562,10 @@ def test_moments_like_a_picture(call, index, red_picture):
     document = json.loads(out)
     assert (status, document["query"], document["image"]) == (0, "like red.png", "red.png")
     found = {(of["video_id"], of["end_s"], of["match"]) for of in document["moments"]}
-    assert found == {("a", 28.0, None), ("c", 42.0, None)}  # where the films are red; a little grey before it is as near
+    assert found == {
+        ("a", 28.0, None),
+        ("c", 42.0, None),
+    }  # red, and a little grey before it
     assert "note: no match: a picture is compared with frames of 5 videos or more" in err
     by_function = tm.search(None, index, image=red_picture, top=2)
     assert json.loads(json.dumps(by_function.document(), default=str)) == document

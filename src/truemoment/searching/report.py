@@ -65,9 +65,7 @@ def notes_on_pictures(index: Index) -> tuple[str, ...]:
     )
 
 
-def _report(
-    query: str, results: Sequence[SearchResult], index: Index, notes: tuple[str, ...], match: str
-) -> Report:
+def _report(query: str, results: Sequence[SearchResult], index: Index, notes: tuple[str, ...], match: str) -> Report:
     rows = tuple(
         (
             Cell(str(result.rank)),

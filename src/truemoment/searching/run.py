@@ -102,7 +102,10 @@ def timeline_text(
 ) -> str:
     """Return the moments of several searches one after the other (parameters: :meth:`FoundMoments.export_text`)."""
     with_paths = [
-        (search.query, [replace(result, path=search.index.path_of(result.moment.video_id)) for result in search.moments])
+        (
+            search.query,
+            [replace(result, path=search.index.path_of(result.moment.video_id)) for result in search.moments],
+        )
         for search in found
     ]
     return export_text(moments_of(with_paths, start), check_ending(file), names_only=names_only)

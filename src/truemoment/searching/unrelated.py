@@ -179,7 +179,7 @@ def compared_key(index: Index, sentences: Sequence[str] = ()) -> str:
 
 
 def read_kept(index: Index, name: str, key: str, *names: str) -> tuple[Array, ...] | None:
-    """Return arrays of a file of an index; None if there is none, or it is of another key: other videos or sentences."""
+    """Return arrays of a file of an index; None without one, or if it has another key: other videos or sentences."""
     file = index.folder / name
     if not file.is_file():
         return None

@@ -49,7 +49,7 @@ def edl_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> 
         lines += [
             f"{rank:03d}  {reels[moment.film]:<8} V     C        {' '.join(times)}",
             f"* FROM CLIP NAME: {one_line(moment.film.path.name)}",
-            f"* LOC: {source.label(moment.first)} RED     {rank} {' - '.join(filter(None, (moment.name, moment.comment)))}",
+            f"* LOC: {source.label(moment.first)} RED     {rank} {moment.name}{moment.comment and f' - {moment.comment}'}",
         ]
         at += moment.n_frames
     lines += [f"* REEL {reel}: {_file_name(film, names_only)}" for film, reel in reels.items()]

@@ -99,8 +99,8 @@ def _add_time_code(parent: ET.Element, code: TimeCode, rate: Fraction) -> None:
 def fcpxml_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> str:
     """Return a project of Final Cut Pro X (FCPXML 1.9), one moment after the other; times are whole numbers of frames.
 
-    The elements ``format``, ``asset``, ``sequence``, ``spine``, ``asset-clip`` and ``marker`` are those of Apple's FCPXML
-    reference. ``tcFormat`` states whether time codes drop frames.
+    The elements ``format``, ``asset``, ``sequence``, ``spine``, ``asset-clip`` and ``marker`` are those of Apple's
+    FCPXML reference. ``tcFormat`` states whether time codes drop frames.
     """
     rate = only_rate(moments, ".fcpxml")
     root = ET.Element("fcpxml", version="1.9")

@@ -216,9 +216,7 @@ class ExportService:
                 videos[moment.v] = film_of(video.video_id, path, body.options.start, table=table)
             first, last = videos[moment.v].table.frames_of(moment.start_s, moment.end_s)
             moments.append(
-                ExportedMoment(
-                    videos[moment.v], first, last, moment.sentence, moment.score, moment.match, moment.note
-                )
+                ExportedMoment(videos[moment.v], first, last, moment.sentence, moment.score, moment.match, moment.note)
             )
         if body.format in RECORDS:
             return RECORDS[body.format][1](moments)

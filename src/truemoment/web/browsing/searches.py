@@ -279,7 +279,7 @@ class Searches:
                 n_scored,
                 len(names),
                 tuple(filter(None, [cut, unknown.line(request.sentence)]))
-                + (() if request.is_sentence else notes_on_pictures(self.index)),
+                + (() if picture is None else notes_on_pictures(self.index)),
                 unknown,
                 times_ms,
             )
