@@ -127,6 +127,7 @@ async function search(file = null) {
   }
   const sent = asked === turn && question(file);
   if (!sent) return;
+  if (!file) keepAddress();
   say("Searching");
   try {
     const result = await sent();
@@ -144,7 +145,7 @@ function show(result, ms) {
   answer = result;
   picture = result.picture ? result.search : "";
   chosen.show(result.picture || "");
-  keepAddress();
+  if (picture) keepAddress();
   stage.leave();
   const asked = result.like ? `like ${nameOf(result.like.v)} ${timesText(result.like)}` : result.picture ? `like ${result.picture}` : "";
   const closely = result.scored < result.videos ? `${result.scored} looked at closely` : "all looked at closely";
