@@ -98,7 +98,7 @@ class FoundMoments(Result):
 
 
 def timeline_text(
-    found: Sequence[FoundMoments], file: Path, *, start: str | None = None, names_only: bool = False
+    searches: Sequence[FoundMoments], file: Path, *, start: str | None = None, names_only: bool = False
 ) -> str:
     """Return the moments of several searches one after the other (parameters: :meth:`FoundMoments.export_text`)."""
     with_paths = [
@@ -106,7 +106,7 @@ def timeline_text(
             search.query,
             [replace(result, path=search.index.path_of(result.moment.video_id)) for result in search.moments],
         )
-        for search in found
+        for search in searches
     ]
     return export_text(moments_of(with_paths, start), check_ending(file), names_only=names_only)
 

@@ -108,13 +108,13 @@ class ShardedSearcher(IndexSearcher):
 
     def find(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
         """Return the moments of each sentence (S, D), best first."""
-        return self._merged("find", vectors, medians)
+        return self._merge("find", vectors, medians)
 
     def find_like(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
         """Return the moments that are like pictures (S, D), best first."""
-        return self._merged("find_like", vectors, medians)
+        return self._merge("find_like", vectors, medians)
 
-    def _merged(
+    def _merge(
         self, how: Literal["find", "find_like"], vectors: Frames, medians: Sequence[float] | None
     ) -> list[RetrievedMoments]:
         answers = self._ask((how, vectors, median_scores(self.index, vectors) if medians is None else medians))

@@ -137,13 +137,13 @@ def command(
             _deliver_with_files(result, session, files, output)
             return
         session.load()  # so that a user waits once, before the first sentence
-        found = []
+        answers = []
         for sentence in _lines(quiet=output.quiet):
-            found.append(find_moments(session, sentence))
+            answers.append(find_moments(session, sentence))
             say(f"\n{sentence}")
-            _deliver(found[-1], files, output)
+            _deliver(answers[-1], files, output)
         if files.out is not None:
-            write_text(files.out, timeline_text(found, files.out, start=files.start, names_only=files.names_only))
+            write_text(files.out, timeline_text(answers, files.out, start=files.start, names_only=files.names_only))
 
 
 def _deliver_with_files(result: FoundMoments, session: SearchSession, files: MomentFiles, output: Output) -> None:

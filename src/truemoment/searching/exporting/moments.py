@@ -125,12 +125,12 @@ def film_of(
 
 
 def moments_of(
-    found: Iterable[tuple[str, Sequence[SearchResult]]], time_code: str | None = None
+    searches: Iterable[tuple[str, Sequence[SearchResult]]], time_code: str | None = None
 ) -> list[ExportedMoment]:
     """Return the moments of sentences in whole frames of their films, in order of sentence and rank."""
     films: dict[Path, ExportedFilm] = {}
     exported = []
-    for sentence, results in found:
+    for sentence, results in searches:
         for result in results:
             moment = result.moment
             if result.path not in films:
