@@ -356,9 +356,7 @@ def test_like_a_picture_that_is_chosen_and_like_a_frame_that_is_dropped(served, 
     found(page)
     assert page.text_content("#state").startswith("Like red.png")
     label = page.locator(".card").first.get_attribute("aria-label")
-    assert label.startswith(
-        "1, a, at 18 seconds, 10 s"
-    )  # as the command line: red, and a little grey
+    assert label.startswith("1, a, at 18 seconds, 10 s")  # as the command line: red, and a little grey
     assert page.evaluate("document.getElementById('picture-shown').naturalWidth") == 64
     assert not page.is_visible("#problem")
     page.reload()  # the server knows the picture, as long as it is among its last searches

@@ -102,17 +102,17 @@ def test_more_like_a_moment_leaves_it_out_and_works_without_a_model(served):
     assert (index["state"], index["ready"]) == ("failed", False)
 
 
-def sent(colour, size=(64, 48)):
-    """A picture of one colour as a page sends it."""
+def sent(picture):
+    """A picture as a page sends it."""
     stream = io.BytesIO()
-    Image.new("RGB", size, colour).save(stream, "PNG")
+    picture.save(stream, "PNG")
     return {"name": "red.png", "data": base64.b64encode(stream.getvalue()).decode()}
 
 
 def test_like_a_picture_as_on_the_command_line(served, index, colours, tmp_path, monkeypatch):
     monkeypatch.setattr("truemoment.searching.encoder_options.EncoderOptions.encoder_of", lambda *_: colours.Colours())
     _, client = served()
-    picture = sent((200, 30, 30))
+    picture = sent(Image.new("RGB", (64, 48), (200, 30, 30)))
     found = client.post("/api/search/picture?top=3&apart=3", json=picture).json()
     assert (found["picture"], found["q"], found["like"]) == ("red.png", "", None)
     names = {of["v"]: of["video_id"] for of in client.get("/api/index").json()["videos"]}
@@ -142,7 +142,7 @@ def test_what_is_no_picture_is_refused_in_one_line(served):
         ({"name": "a.txt", "data": base64.b64encode(b"text").decode()}, "a.txt: is no picture that can be read"),
         ({"name": "a.png", "data": "%"}, "base64"),
         ({"name": "", "data": ""}, "length"),
-        (sent((0, 0, 0), (9_000, 9_000)), "red.png: has 9,000 x 9,000 pixels"),
+        (sent(Image.new("1", (9_000, 9_000))), "red.png: has 9,000 x 9,000 pixels"),
     ):
         refused = client.post("/api/search/picture", json=body)
         assert (refused.status_code, told in refused.text) == (400, True), refused.text

@@ -105,7 +105,7 @@ def test_markers_have_the_sentence_the_match_and_the_note():
     edl = export_text(moments, ".edl")
     assert f"\n* LOC: 00:00:04:00 RED     1 a door opens - {comment}\n" in edl
     root = ET.fromstring(export_text(moments, ".xml").encode())  # noqa: S314 - our own text
-    assert [of.text for of in root.iter("comment")] == [f"a door opens\n{comment}"]
+    assert [of.text for of in root.iter("comment")] == [f"a door opens - {comment}"]
     fcpxml = ET.fromstring(export_text(moments, ".fcpxml").encode())  # noqa: S314 - our own text
     (marker,) = fcpxml.iter("marker")  # Apple's FCPXML reference: times of a marker are those of the clip's source
     assert marker.attrib == {"start": "100/25s", "duration": "1/25s", "value": "a door opens", "note": comment}

@@ -59,7 +59,7 @@ def fcp7_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) ->
             _describe(file, moment.film, rate, names_only=names_only)
         marker = ET.SubElement(item, "marker")
         _add(marker, "name", moment.name)
-        _add(marker, "comment", "\n".join(filter(None, (moment.sentence, moment.comment))))
+        _add(marker, "comment", " - ".join(filter(None, (moment.sentence, moment.comment))))
         _add(marker, "in", moment.first)
         _add(marker, "out", moment.last + 1)
     return _document(root, "xmeml")
