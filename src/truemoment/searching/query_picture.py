@@ -39,4 +39,5 @@ class QueryPicture:
         pixels, side, shortest = self.pixels, decoded_side(encoder), min(self.pixels.shape[:2])
         if side is not None and side < shortest:
             pixels = pixels_of(av.VideoFrame.from_ndarray(pixels, format="rgb24"), 1.0, side / shortest)
-        return encoder.images(encoder.prepare(pixels)[None])[0]
+        vector: Frames = encoder.images(encoder.prepare(pixels)[None])[0]
+        return vector

@@ -36,7 +36,7 @@ def decode_picture(data: bytes, path: AnyPath) -> npt.NDArray[np.uint8]:
     `path` names the file in errors.
     """
     try:
-        from PIL import Image, ImageOps  # noqa: PLC0415 - only pictures need it
+        from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - only pictures need it
     except ModuleNotFoundError:
         raise MissingPackageError("pillow", "search", "reading pictures") from None
     try:
@@ -50,7 +50,7 @@ def decode_picture(data: bytes, path: AnyPath) -> npt.NDArray[np.uint8]:
         raise
     except Image.DecompressionBombError:
         raise _too_large("more than twice as many", path) from None
-    except Image.UnidentifiedImageError:
+    except UnidentifiedImageError:
         raise InputError("is no picture that can be read, expected PNG, JPEG, WebP, GIF or BMP", path=path) from None
     except Exception as error:  # of a decoder: each has its own
         reason = str(error) or type(error).__name__
