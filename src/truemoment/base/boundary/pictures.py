@@ -41,11 +41,11 @@ def decode_picture(data: bytes, path: AnyPath) -> npt.NDArray[np.uint8]:
         raise MissingPackageError("pillow", "search", "reading pictures") from None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a size that is refused below
+            warnings.simplefilter("ignore")  # of a large size, which is refused, and of damage beside the pixels
             picture = Image.open(io.BytesIO(data), formats=FORMATS)
-        _refuse_size_and_count(picture, path)
-        picture.load()
-        return _on_white(Image, ImageOps.exif_transpose(picture))
+            _refuse_size_and_count(picture, path)
+            picture.load()
+            return _on_white(Image, ImageOps.exif_transpose(picture))
     except InputError:
         raise
     except Image.DecompressionBombError:
