@@ -381,19 +381,22 @@ def test_like_a_picture_that_is_chosen_and_like_a_frame_that_is_dropped(served, 
     page.keyboard.press("Enter")
     page.wait_for_function("() => !document.getElementById('state').textContent.startsWith('Like')")
     assert "q=blue" in page.url
+    page.goto(f"{page.url.partition('/?')[0]}/film/0?t=24")
+    page.wait_for_function("() => document.getElementById('place').textContent.includes('frame 120 ')", timeout=40_000)
+    page.keyboard.press("m")  # no moment is marked: the frame that is shown
+    page.wait_for_url("**/?like=0%3A24%3A24.2*")
 
 
 def test_a_shelf_of_moments_of_two_videos_is_saved_as_one_timeline(served, tmp_path):
     otio = pytest.importorskip("opentimelineio")
     page = served().searched("red")
     assert page.is_disabled("#export-collection")
-    for sentence, number in (("red", 0), ("green", 0)):
+    for sentence, video in (("red", "a"), ("green", "c")):
         page.fill("#q", sentence)
         page.keyboard.press("Enter")
-        page.wait_for_function(
-            "(word) => document.querySelector('.card') && location.search.includes(word)", arg=sentence
-        )
-        page.locator(".card").nth(number).focus()
+        best = "(video) => document.getElementById('live').textContent.includes(`the best in ${video}`)"
+        page.wait_for_function(best, arg=video)
+        page.locator(".card").first.focus()
         page.keyboard.press("s")
         page.wait_for_function("() => document.querySelectorAll('.card.kept').length === 1")
     page.click("#export-collection")
