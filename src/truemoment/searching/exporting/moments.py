@@ -15,6 +15,7 @@ from truemoment.searching.exporting.rates import constant_rate
 from truemoment.searching.exporting.stated import stated_time_code
 from truemoment.searching.exporting.timecodes import TimeCode, read_time_code, time_code_of
 from truemoment.searching.pictures import SearchResult
+from truemoment.searching.report import SCORE_DIGITS, match_text
 
 NAME_LENGTH = 200
 """Characters of a sentence in the name of a clip; metadata have all of it."""
@@ -87,12 +88,9 @@ class ExportedMoment:
 
     @property
     def comment(self) -> str:
-        """Match, score and note as one line of bounded length, for the marker of a timeline; "" without any.
-
-        The score has three decimals, as in tables.
-        """
-        match = "" if self.match is None else f"match {100 * self.match:.0f} %"
-        score = "" if self.score is None else f"score {self.score:.3f}"
+        """Match, score and note as one line of bounded length, for the marker of a timeline; "" without any."""
+        match = "" if self.match is None else f"match {match_text(self.match)}"
+        score = "" if self.score is None else f"score {self.score:.{SCORE_DIGITS}f}"
         return ", ".join(filter(None, (match, score, one_line(self.note)[:NAME_LENGTH])))
 
 
