@@ -11,7 +11,7 @@ from drawn_indexes import sentences_near, write_drawn
 
 from truemoment.base.boundary.pictures import MOST_PIXELS, decode_picture
 from truemoment.base.errors import InputError
-from truemoment.media.video.encoders import load_encoder
+from truemoment.media.video.encoders import Preparation
 from truemoment.searching.index import Index
 from truemoment.searching.layout import UNRELATED_PICTURES
 from truemoment.searching.median_scores import median_scores
@@ -118,14 +118,26 @@ def test_what_is_not_one_whole_picture_is_refused(data, told):
         decode_picture(data, "dog.png")
 
 
-def test_a_large_picture_has_the_vector_of_the_small_one(tmp_path):
-    """Videos are decoded at twice the side of the model's input, so a larger picture is reduced to it first."""
-    model = load_encoder("scenes", device="cpu")
-    pixels = draw_picture(draw_scene(np.random.default_rng(3)), height=240, width=320)
+class Flat:
+    """A model whose vector is the prepared picture itself, of 48 x 48 pixels."""
+
+    preparation = Preparation(48, 48, 48, (0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
+
+    def prepare(self, rgb):
+        assert min(rgb.shape[:2]) <= 96  # videos are decoded at twice the side of the model's input
+        return self.preparation(rgb)
+
+    def images(self, batch):
+        return batch.reshape(len(batch), -1)
+
+
+def test_a_large_picture_is_reduced_as_frames_are(tmp_path):
+    pytest.importorskip("av")
+    pixels = draw_picture(draw_scene(np.random.default_rng(3)), height=96, width=128)
     vectors = []
     for factor in (1, 8):
         images.fromarray(pixels.repeat(factor, axis=0).repeat(factor, axis=1)).save(tmp_path / "drawn.png")
-        vectors.append(QueryPicture.read(tmp_path / "drawn.png").embed(model))
+        vectors.append(QueryPicture.read(tmp_path / "drawn.png").embed(Flat()))
     assert np.prod(unit(np.array(vectors)), axis=0).sum() > 0.9999  # the cosine
 
 
