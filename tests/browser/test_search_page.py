@@ -344,6 +344,71 @@ def test_exports_are_saved_as_files(served, tmp_path):
     assert saved.value.suggested_filename == "moments.zip"
 
 
+def test_like_a_picture_that_is_chosen_and_like_a_frame_that_is_dropped(served, tmp_path):
+    images = pytest.importorskip("PIL.Image")
+    images.new("RGB", (64, 48), (200, 30, 30)).save(tmp_path / "red.png")
+    (tmp_path / "text.png").write_text("no picture")
+    page = served().page()
+    page.set_input_files("#picture-file", tmp_path / "text.png")
+    page.wait_for_selector("#problem:not([hidden])", timeout=40_000)
+    assert page.text_content("#problem").startswith("text.png: is no picture that can be read")
+    page.set_input_files("#picture-file", tmp_path / "red.png")
+    found(page)
+    assert page.text_content("#state").startswith("Like red.png")
+    label = page.locator(".card").first.get_attribute("aria-label")
+    assert label.startswith("1, a, at 18 seconds, 10 s")  # as the command line: red, and a little grey
+    assert page.evaluate("document.getElementById('picture-shown').naturalWidth") == 64
+    assert not page.is_visible("#problem")
+    page.reload()  # the server knows the picture, as long as it is among its last searches
+    found(page)
+    assert page.text_content("#picture-name") == "red.png"
+    page.locator(".card").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/film/**")
+    page.wait_for_function("() => document.getElementById('ends').textContent.includes('score')")
+    assert page.text_content("#sentence") == "like a picture"
+    page.click("#back-to-list")
+    found(page)
+    assert page.text_content("#state").startswith("Like red.png")
+    page.evaluate("""() => {
+      const data = new DataTransfer();
+      data.setData("text/uri-list", document.querySelector(".card img").src);
+      document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    }""")
+    page.wait_for_function("() => document.getElementById('state').textContent.startsWith('Like a 0:00:23')")
+    assert not page.is_visible("#picture")
+    page.fill("#q", "blue")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => !document.getElementById('state').textContent.startsWith('Like')")
+    assert "q=blue" in page.url
+    page.goto(f"{page.url.partition('/?')[0]}/film/0?t=24")
+    page.wait_for_function("() => document.getElementById('place').textContent.includes('frame 120 ')", timeout=40_000)
+    page.keyboard.press("m")  # no moment is marked: the frame that is shown
+    page.wait_for_url("**/?like=0%3A24%3A24.2*")
+
+
+def test_a_shelf_of_moments_of_two_videos_is_saved_as_one_timeline(served, tmp_path):
+    otio = pytest.importorskip("opentimelineio")
+    page = served().searched("red")
+    assert page.is_disabled("#export-collection")
+    for sentence, video in (("red", "a"), ("green", "c")):
+        page.fill("#q", sentence)
+        page.keyboard.press("Enter")
+        best = "(video) => document.getElementById('live').textContent.includes(`the best in ${video}`)"
+        page.wait_for_function(best, arg=video)
+        page.locator(".card").first.focus()
+        page.keyboard.press("s")
+        page.wait_for_function("() => document.querySelectorAll('.card.kept').length === 1")
+    page.click("#export-collection")
+    assert page.text_content("#export-title") == "Export 2 moments"
+    with page.expect_download() as saved:
+        page.click("#export-go")
+    saved.value.save_as(tmp_path / "shelf.otio")
+    clips = list(otio.adapters.read_from_file(str(tmp_path / "shelf.otio")).tracks[0])
+    assert [clip.metadata["truemoment"]["sentence"] for clip in clips] == ["red", "green"]
+    assert len({clip.media_reference.target_url for clip in clips}) == 2
+
+
 def test_a_model_that_cannot_be_loaded_and_a_video_that_is_gone(served, films):
     broken = served("broken")
     page = broken.page()

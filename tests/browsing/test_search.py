@@ -1,5 +1,6 @@
 """The search page by its requests: the answers of the command line, strips, matches, scores, pictures and films."""
 
+import base64
 import io
 import json
 import threading
@@ -99,6 +100,54 @@ def test_more_like_a_moment_leaves_it_out_and_works_without_a_model(served):
     assert (refused.status_code, "no such model" in refused.text) == (422, True)
     index = client.get("/api/index").json()
     assert (index["state"], index["ready"]) == ("failed", False)
+
+
+def sent(picture):
+    """A picture as a page sends it."""
+    stream = io.BytesIO()
+    picture.save(stream, "PNG")
+    return {"name": "red.png", "data": base64.b64encode(stream.getvalue()).decode()}
+
+
+def test_like_a_picture_as_on_the_command_line(served, index, colours, tmp_path, monkeypatch):
+    monkeypatch.setattr("truemoment.searching.encoder_options.EncoderOptions.encoder_of", lambda *_: colours.Colours())
+    _, client = served()
+    picture = sent(Image.new("RGB", (64, 48), (200, 30, 30)))
+    found = client.post("/api/search/picture?top=3&apart=3", json=picture).json()
+    assert (found["picture"], found["q"], found["like"]) == ("red.png", "", None)
+    names = {of["v"]: of["video_id"] for of in client.get("/api/index").json()["videos"]}
+    shown = [(names[of["v"]], of["start_s"], of["end_s"], of["score"], of["match"]) for of in found["moments"]]
+    (tmp_path / "red.png").write_bytes(base64.b64decode(picture["data"]))
+    words = ["--image", str(tmp_path / "red.png"), "--top", "3", "--apart", "3", "--json", str(tmp_path / "out.json")]
+    assert run(["search", str(index.path), *words]) == 0
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert [
+        (of["video_id"], of["start_s"], of["end_s"], of["score"], of["match"]) for of in written["moments"]
+    ] == shown
+
+    fewer = client.get("/api/like", params={"picture": found["search"], "top": 1, "apart": 3}).json()
+    assert (fewer["moments"], fewer["picture"]) == (found["moments"][:1], "red.png")
+    first = found["moments"][0]
+    span = {"v": first["v"], "start": first["start_s"], "end": first["end_s"]}
+    for how in ({"search": found["search"]}, {"picture": fewer["search"]}):
+        assert client.get("/api/score", params=span | how).json()["score"] == pytest.approx(first["score"], abs=2e-6)
+    forgotten = client.get("/api/like", params={"picture": "s999"})
+    assert (forgotten.status_code, forgotten.json()["field"]) == (404, "picture")
+    assert client.get("/api/like", params={"picture": client.search("red")["search"]}).status_code == 404
+
+
+def test_what_is_no_picture_is_refused_in_one_line(served):
+    _, client = served()
+    for body, told in (
+        ({"name": "a.txt", "data": base64.b64encode(b"text").decode()}, "a.txt: is no picture that can be read"),
+        ({"name": "a.png", "data": "%"}, "base64"),
+        ({"name": "", "data": ""}, "length"),
+        (sent(Image.new("1", (9_000, 9_000))), "red.png: has 9,000 x 9,000 pixels"),
+    ):
+        refused = client.post("/api/search/picture", json=body)
+        assert (refused.status_code, told in refused.text) == (400, True), refused.text
+    most = client.post("/api/search/picture", content=b" ", headers={"Content-Length": str(50 << 20)})
+    assert most.status_code == 413
 
 
 def of_own_vector(length_s, median):

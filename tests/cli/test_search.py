@@ -78,7 +78,6 @@ def test_moments_go_to_other_programs(call, index):
     assert (status, err.count("\n")) == (2, 1)
     assert "expected those of one: search one video" in err
     assert not Path("found.srt").exists()
-    assert call("search", "-", index, "-o", "found.csv")[0] == 2
 
 
 def test_moments_that_are_shown_are_apart(call, index):
@@ -356,6 +355,8 @@ SPLIT = ["split", "all.index", "--annotations", "films.jsonl"]
         (["all.index", "a man"], "the sentence comes first: truemoment search 'a man' all.index"),
         ([" ", "all.index"], "got an empty sentence"),
         (["red", "nothing.mp4"], "nothing.mp4: no such video or index"),
+        (["red", "all.index", "--image", "films.jsonl"], "got 2 arguments with --image, expected a video or index"),
+        (["all.index", "--image", "nothing.png"], "nothing.png: no such file"),
         (["red", "films"], "films: is no index; index videos in it first: truemoment index films -o films.index"),
         (["red", "all.index", "--fps", "5"], "--fps: all.index was made with 2, got 5"),
         (["red", "all.index", "--partial"], "all.index is an index, expected --index and --partial with a video"),
@@ -529,6 +530,65 @@ def test_a_sentence_a_line_from_standard_input(call, index, typed):
     assert out == f"\nred\n{tables[0]}\ngreen or blue\n{tables[1]}"
 
 
+def test_moments_of_several_sentences_are_on_one_timeline(call, index, typed):
+    otio = pytest.importorskip("opentimelineio")
+    found = [json.loads(call("search", words, index, "--top", "2", "--json", "-")[1]) for words in ("red", "green")]
+    typed(b"red\ngreen\n")
+    assert call("search", "-", index, "--top", "2", "-o", "shelf.otio")[::2] == (0, "")
+    clips = list(otio.adapters.read_from_file("shelf.otio").tracks[0])
+    own = [clip.metadata["truemoment"] for clip in clips]
+    assert [(of["sentence"], of["video_id"], of["match"]) for of in own] == [
+        (document["query"], of["video_id"], of["match"]) for document in found for of in document["moments"]
+    ]
+    reels = {of["video_id"]: clip.metadata["cmx_3600"]["reel"] for of, clip in zip(own, clips, strict=True)}
+    assert len(set(reels.values())) == len(reels) > 1  # a reel a video, also if several sentences found it
+    typed(b"red\ngreen\n")
+    status, _, err = call("search", "-", index, "-o", "shelf.srt", "--quiet")
+    assert (status, "expected those of one" in err, Path("shelf.srt").exists()) == (2, True, False)
+
+
+@pytest.fixture
+def red_picture():
+    """A picture of the red of the films, at ./red.png."""
+    images = pytest.importorskip("PIL.Image")
+    images.new("RGB", (64, 48), (200, 30, 30)).save("red.png")
+    return "red.png"
+
+
+def test_moments_like_a_picture(call, index, red_picture):
+    import truemoment as tm
+
+    status, out, err = call("search", index, "--image", red_picture, "--top", "2", "--json", "-")
+    document = json.loads(out)
+    assert (status, document["query"], document["image"]) == (0, "like red.png", "red.png")
+    found = {(of["video_id"], of["end_s"], of["match"]) for of in document["moments"]}
+    assert found == {
+        ("a", 28.0, None),
+        ("c", 42.0, None),
+    }  # red, and a little grey before it
+    assert "note: no match: a picture is compared with frames of 5 videos or more" in err
+    by_function = tm.search(None, index, image=red_picture, top=2)
+    assert json.loads(json.dumps(by_function.document(), default=str)) == document
+    assert call("search", index, "--image", red_picture, "--clips", "clips", "--csv", "-", "--quiet")[0] == 0
+    assert len(list(Path("clips").iterdir())) == 5
+
+
+def test_a_picture_is_read_before_a_video_is_indexed(fails, films):
+    Path("red.png").write_bytes(b"no picture")
+    told = "red.png: is no picture that can be read, expected PNG, JPEG, WebP, GIF or BMP"
+    assert fails(2, "search", films / "a.mp4", "--image", "red.png") == told
+    assert not (films / "a.mp4.index").exists()
+
+
+def test_a_frame_has_the_vector_of_its_row(index, films, colours):
+    from truemoment.media.video.frames import stream_frames
+    from truemoment.searching.query_picture import QueryPicture
+
+    times = dict(stream_frames(films / "a.mp4", 2.0))
+    vector = QueryPicture(Path("frame.png"), times[24.0]).embed(colours.Colours())
+    assert np.allclose(vector, Index(index).rows("a")[48], atol=1e-3)  # rows are float16
+
+
 def test_the_first_look_is_made_once_for_all_lines(call, index, typed, monkeypatch):
     from truemoment.searching import first_stage
 
@@ -561,7 +621,7 @@ def test_lines_that_are_no_text_and_options_that_do_not_go_with_lines(call, fail
     status, out, err = call("search", "-", index, "--top", "1")
     assert (status, err) == (2, "truemoment: standard input:2: expected text in UTF-8\n")
     assert out.startswith("\nred\n")
-    told = "sentences of standard input are answered with tables: no --json, --csv, --html, -o or pictures"
+    told = "sentences of standard input are answered with tables and -o: no --json, --csv, --html or pictures"
     assert fails(2, "search", "-", index, "--csv", "x.csv") == told
     typed(b"")
     assert call("search", "-", index) == (0, "", "")

@@ -99,6 +99,28 @@ def test_no_sentence_forges_an_event(sentence):
     assert len(pysubs2.SSAFile.from_string(export_text(moments, ".srt"), format_="srt")) == 1
 
 
+def test_markers_have_the_sentence_the_match_and_the_note():
+    moments = [ExportedMoment(film(), 100, 149, "a door opens", 0.2944, 0.976, "the best\ntake")]
+    comment = "match 98 %, score 0.294, the best take"
+    edl = export_text(moments, ".edl")
+    assert f"\n* LOC: 00:00:04:00 RED     1 a door opens - {comment}\n" in edl
+    root = ET.fromstring(export_text(moments, ".xml").encode())  # noqa: S314 - our own text
+    assert [of.text for of in root.iter("comment")] == [f"a door opens - {comment}"]
+    fcpxml = ET.fromstring(export_text(moments, ".fcpxml").encode())  # noqa: S314 - our own text
+    (marker,) = fcpxml.iter("marker")  # Apple's FCPXML reference: times of a marker are those of the clip's source
+    assert marker.attrib == {"start": "100/25s", "duration": "1/25s", "value": "a door opens", "note": comment}
+    back = otio.adapters.read_from_string(export_text(moments, ".otio"), "otio_json")
+    (mark,) = next(iter(back.tracks[0])).markers
+    assert (mark.name, mark.comment) == ("a door opens", comment)
+    assert json.loads(export_text(moments, ".json"))[0]["note"] == "the best\ntake"
+    assert export_text([ExportedMoment(film(), 0, 0, "x")], ".edl").splitlines()[5].endswith(" RED     1 x")
+
+
+def test_a_timeline_of_several_sentences_names_how_many():
+    moments = [*some(film(name="a.mp4"), "a dog"), *some(film(name="b.mp4"), "a door"), *some(film(), "a dog")]
+    assert export_text(moments, ".edl").startswith("TITLE: a dog and 1 other\n")
+
+
 def test_reels_and_names():
     moments = [*some(film(name="film one part 1.mp4")), *some(film(name="film one part 2.mp4"))]
     edl = export_text(moments, ".edl", names_only=True)

@@ -79,6 +79,7 @@ INDEX = """
 GET /film/{v}
 GET /api/index
 GET /api/search
+POST /api/search/picture
 GET /api/like
 GET /api/score
 GET /api/strip/{search}/{v}
@@ -107,12 +108,14 @@ GET /browse/{key}/queries
 GET /browse/{key}/api/queries
 GET /search/{key}/api/index
 """
+RED_PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
 BODIES: dict[str, object] = {
     "/in": {"token": "AAAAAAAAAAAAAAAAAAAAAA"},
     "/api/owner/people": {"count": 1},
     "/api/next": {"after": None},
     "/api/tasks/{task}/answer": {"key": "a", "moments": [[1.0, 2.0]], "verdict": None},
     "/api/notes/{n}": {"text": "look again", "tags": ["door"]},
+    "/api/search/picture": {"name": "red.png", "data": RED_PNG},
     "/api/export": {"form": "csv", "moments": []},
     "/api/collections/{name}": {"version": 0, "moments": []},
     "/api/audit": {"predictions": ["0123456789abcdef"], "data": ""},

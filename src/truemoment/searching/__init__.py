@@ -15,6 +15,7 @@ retrieval        the moments of an index for a sentence, of one video or of many
 encoder_options  the model of an index, as far as a user chooses it
 shards           a search by several machines, each of which scores a share of the videos
 session          from what a user names to moments: indexes are made where there are none, models loaded once
+query_picture    a picture in place of a sentence
 pictures         pictures and clips of moments
 split_search     predictions for every query of a split
 ===============  ====================================================================================================

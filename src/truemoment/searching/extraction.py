@@ -189,7 +189,7 @@ def _batches(shard: Shard, encoder: Encoder, clock: dict[str, float]) -> Iterato
         shard.fps,
         start_s=shard.offset_s + shard.first_row / shard.fps,
         end_s=shard.offset_s + shard.end_row / shard.fps,
-        shortest_side=_decoded_side(encoder),
+        shortest_side=decoded_side(encoder),
         outline=shard.outline,
         offset_s=shard.offset_s,
     )
@@ -219,7 +219,7 @@ def _batches(shard: Shard, encoder: Encoder, clock: dict[str, float]) -> Iterato
         yield np.stack(pictures), counts
 
 
-def _decoded_side(encoder: Encoder) -> int | None:
+def decoded_side(encoder: Encoder) -> int | None:
     """Return the size that pictures are decoded at: twice what the model takes, so that its own filter still counts."""
     preparation: Preparation | None = getattr(encoder, "preparation", None)
     if preparation is None:

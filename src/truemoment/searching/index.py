@@ -111,12 +111,12 @@ class Index(FileStore):
     def piece_sample(self) -> Frames:
         """A sample of the pieces, (N, D): all, or some evenly spaced ones of a large index."""
         names = sorted(self)
-        chosen = [names[at] for at in _spread(len(names), SAMPLED_VIDEOS)]
+        chosen = [names[at] for at in spread(len(names), SAMPLED_VIDEOS)]
         share = max(1, SAMPLED_PIECES // len(chosen))
         counts = [self.n_pieces(name) for name in chosen]
         most = share if sum(counts) > SAMPLED_PIECES else max(counts)
         parts = [
-            self.pieces(name)[_spread(count, most)].astype(np.float32)
+            self.pieces(name)[spread(count, most)].astype(np.float32)
             for name, count in zip(chosen, counts, strict=True)
         ]
         return np.concatenate(parts)
@@ -154,7 +154,7 @@ class Index(FileStore):
         return rows_in(*self._videos[name], self.settings)
 
 
-def _spread(count: int, most: int) -> Ints:
+def spread(count: int, most: int) -> Ints:
     """Return up to `most` of the numbers below a count, evenly spaced."""
     return np.arange(count) if count <= most else np.arange(most) * count // most
 

@@ -15,6 +15,7 @@
     INDEX/manifest.msgpack         of a large index: what the files about.json say of all videos
     INDEX/codes/                   of a large index: codes of all pieces, see truemoment.searching.codes
     INDEX/unrelated.npz            how unrelated sentences fit the videos, see truemoment.searching.unrelated
+    INDEX/unrelated_pictures.npz   from 5 videos on: how their frames fit the others, see unrelated_pictures
 
 Every file gets its name when it is complete, so an interrupted command loses at most the parts in work, and the same
 command resumes. A search refuses damaged files, and ``truemoment index`` makes them again. A video is identified by its
@@ -54,8 +55,8 @@ VIDEOS, PARTS = "videos", "parts"
 MANIFEST, CODES = "manifest.msgpack", "codes"
 """Of a large index: see :mod:`truemoment.searching.manifest` and :mod:`truemoment.searching.codes`."""
 
-UNRELATED = "unrelated.npz"
-"""See :mod:`truemoment.searching.unrelated`."""
+UNRELATED, UNRELATED_PICTURES = "unrelated.npz", "unrelated_pictures.npz"
+"""See :mod:`truemoment.searching.unrelated` and :mod:`truemoment.searching.unrelated_pictures`."""
 
 FOLDER_NAME = r"[A-Za-z0-9_-]{1,80}-[0-9a-f]{8}"
 """Names that :func:`folder_name` gives."""

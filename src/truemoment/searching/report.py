@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,6 +21,7 @@ from truemoment.searching.split_search import SearchPrediction
 from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
 from truemoment.searching.unrelated import STANDS_OUT, nothing_stands_out
+from truemoment.searching.unrelated_pictures import LEAST_VIDEOS, can_match_pictures
 
 SCORE_DIGITS = 3
 
@@ -37,6 +39,33 @@ def match_text(match: float | None) -> str:
 
 def report(query: str, results: Sequence[SearchResult], index: Index, unknown: UnknownWords = ALL_KNOWN) -> Report:
     """Return what people read: the moments as a table; on a page also their pictures, and the index."""
+    what = (
+        "share of unrelated sentences whose best moment fits them less well than this one fits the sentence; "
+        f"below {100 * STANDS_OUT:.0f} % nothing stands out"
+    )
+    return _report(query, results, index, _notes(query, [result.moment for result in results], unknown), what)
+
+
+def report_of_picture(query: str, results: Sequence[SearchResult], index: Index) -> Report:
+    """Return what people read of moments that are like a picture."""
+    what = (
+        "share of frames of the videos whose best moment in another video resembles them less than this one resembles "
+        f"the picture; below {100 * STANDS_OUT:.0f} % nothing stands out"
+    )
+    notes = (*_notes(query, [result.moment for result in results], ALL_KNOWN), *notes_on_pictures(index))
+    return _report(query, results, index, notes, what)
+
+
+def notes_on_pictures(index: Index) -> tuple[str, ...]:
+    """Return why the moments of a picture have no match, if they have none."""
+    if can_match_pictures(index):
+        return ()
+    return (
+        f"no match: a picture is compared with frames of {LEAST_VIDEOS} videos or more, two minutes or more in all",
+    )
+
+
+def _report(query: str, results: Sequence[SearchResult], index: Index, notes: tuple[str, ...], match: str) -> Report:
     rows = tuple(
         (
             Cell(str(result.rank)),
@@ -63,14 +92,10 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
         title=query,
         question="Where is it?",
         sections=(Section("moments", "Moments, best first", tuple(blocks)),),
-        notes=_notes(query, [result.moment for result in results], unknown),
+        notes=notes,
         reading=(
-            ("score", "how well a moment fits the sentence; there always is a best moment, whether it fits or not"),
-            (
-                "match",
-                "share of unrelated sentences whose best moment fits them less well than this one fits the sentence; "
-                f"below {100 * STANDS_OUT:.0f} % nothing stands out",
-            ),
+            ("score", "how well a moment fits the query; there always is a best moment, whether it fits or not"),
+            ("match", match),
         ),
     )
 
@@ -124,11 +149,14 @@ def ending(answer: RetrievedMoments, index: Index) -> str:
     return f"the first stage selected {scored} to score; --exact scores all"
 
 
-def document(query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments) -> dict[str, Any]:
-    """Return what programs read of a search."""
+def document(
+    query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments, image: Path | None = None
+) -> dict[str, Any]:
+    """Return what programs read of a search; `image` is the file of a picture that was searched for."""
     return {
         **document_head("truemoment/search/1"),
         "query": query,
+        "image": image,
         "index": index.name,
         **_of_settings(index.settings),
         "n_videos": len(index),

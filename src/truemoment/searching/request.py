@@ -154,12 +154,26 @@ class MomentFiles(Request):
             check_ending(self.out)
 
 
-@dataclass(frozen=True)
-class SentenceSearch(RankingOptions, VideoIndexing):
-    """A sentence, and where its moments are searched."""
+@dataclass(frozen=True, kw_only=True)
+class PictureQuery(Request):
+    """A picture in place of the sentence."""
 
-    query: str = argument()
+    image: In[AnyFile | None] = option(
+        "Search for moments like a picture, in place of a sentence: PNG, JPEG, WebP, GIF or BMP.", metavar="FILE"
+    )
+
+
+@dataclass(frozen=True)
+class SentenceSearch(RankingOptions, PictureQuery, VideoIndexing):
+    """A sentence or picture, and where its moments are searched."""
+
+    query: str | None = argument()
     target: In[AnyFile] = argument()
+
+    def check(self) -> None:
+        """Refuse a sentence and a picture, and neither."""
+        if (self.query is None) == (self.image is None):
+            raise UsageError("expected a sentence, or None for the sentence and image=FILE")
 
 
 @dataclass(frozen=True, kw_only=True)

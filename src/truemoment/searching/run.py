@@ -1,8 +1,8 @@
-"""``truemoment.search``: the moments of a video that a sentence describes."""
+"""``truemoment.search``: the moments of a video that a sentence describes, or that are like a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,39 +16,46 @@ from truemoment.searching.exporting.formats import check_ending, export_text
 from truemoment.searching.exporting.moments import moments_of
 from truemoment.searching.index import Index
 from truemoment.searching.pictures import Pictures, SearchResult, with_ranks
+from truemoment.searching.query_picture import QueryPicture
 from truemoment.searching.request import MomentFiles, SentenceSearch
 from truemoment.searching.session import SearchSession, open_session
 from truemoment.searching.stopping import RetrievedMoments
+from truemoment.studies.request import path_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FoundMoments(Result):
-    """Moments of one sentence, best first; they report themselves.
+    """Moments of one sentence or picture, best first; they report themselves.
 
     Parameters
     ----------
     query
-        The sentence.
+        The sentence; "like" and the name of its file for a picture.
     moments
         Rank, video, start and end in seconds, score, match.
     index
         The index that was searched.
     answer
         How many videos were scored exactly, what ended the search, and the words that the model does not know.
+    image
+        File of the picture; None for a sentence.
     """
 
     query: str
     moments: tuple[SearchResult, ...]
     index: Index
     answer: RetrievedMoments
+    image: Path | None = None
 
     def report(self) -> Report:
         """Return the report for people."""
+        if self.image is not None:
+            return reports.report_of_picture(self.query, self.moments, self.index)
         return reports.report(self.query, self.moments, self.index, self.answer.unknown)
 
     def document(self) -> dict[str, Any]:
         """Return the document for programs, as ``truemoment search --json`` writes it."""
-        return reports.document(self.query, self.moments, self.index, self.answer)
+        return reports.document(self.query, self.moments, self.index, self.answer, self.image)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row a moment: video, start and end in seconds, score, match."""
@@ -80,9 +87,7 @@ class FoundMoments(Result):
         names_only
             Whether timelines name video files without their folders.
         """
-        with_paths = [replace(result, path=self.index.path_of(result.moment.video_id)) for result in self.moments]
-        moments = moments_of(self.query, with_paths, start)
-        return export_text(moments, check_ending(file), names_only=names_only)
+        return timeline_text([self], file, start=start, names_only=names_only)
 
     def __repr__(self) -> str:
         """Return the sentence and the best moment, in one line."""
@@ -90,6 +95,20 @@ class FoundMoments(Result):
             return f"Search for {self.query!r}: no moment"
         best = self.moments[0].moment
         return f"Search for {self.query!r}: {best.start_s:.1f} to {best.end_s:.1f} s of {best.video_id}"
+
+
+def timeline_text(
+    searches: Sequence[FoundMoments], file: Path, *, start: str | None = None, names_only: bool = False
+) -> str:
+    """Return the moments of several searches one after the other (parameters: :meth:`FoundMoments.export_text`)."""
+    with_paths = [
+        (
+            search.query,
+            [replace(result, path=search.index.path_of(result.moment.video_id)) for result in search.moments],
+        )
+        for search in searches
+    ]
+    return export_text(moments_of(with_paths, start), check_ending(file), names_only=names_only)
 
 
 def write_moments(
@@ -116,13 +135,20 @@ def find_moments(session: SearchSession, query: str) -> FoundMoments:
     return FoundMoments(query, tuple(with_ranks(session.index, answer.moments)), session.index, answer)
 
 
+def find_like(session: SearchSession, picture: QueryPicture) -> FoundMoments:
+    """Return the moments that are like a picture, best first."""
+    answer = session.find_like(picture)
+    moments = tuple(with_ranks(session.index, answer.moments))
+    return FoundMoments(picture.query, moments, session.index, answer, picture.path)
+
+
 def run(request: SentenceSearch) -> FoundMoments:
-    """Find the moments of a video, or of an index of videos, that a sentence describes.
+    """Find the moments of a video, or of an index of videos, that a sentence describes or that are like a picture.
 
     Parameters
     ----------
     query
-        The sentence.
+        The sentence; None for a picture, which `image` names.
     target
         A video, which is indexed beside it first, or an index.
 
@@ -138,8 +164,9 @@ def run(request: SentenceSearch) -> FoundMoments:
     MissingFileError, InputError, MissingPackageError
         If there is no such video or index, it is damaged, or a package of the extra ``search`` is missing.
     """
+    picture = None if (image := path_of(request.image)) is None else QueryPicture.read(image)
     with open_session(request.search_target(Path(request.target)), request) as session:
-        return find_moments(session, request.query)
+        return find_moments(session, request.query or "") if picture is None else find_like(session, picture)
 
 
 search = function_of(SentenceSearch, run, "search")

@@ -74,26 +74,34 @@ class IndexSearcher:
             Median score of each sentence; None for that of the index. A share of the videos uses that of the whole one.
         """
         ranking, calibration = self.ranking, self.calibration
-        if calibration is not None and self.has_stages:
-            stage = self.first_stage()
-            return search_until(
-                self.index,
-                vectors,
-                calibration,
-                stage,
-                ranking.top,
-                most=self.most,
-                apart_s=ranking.apart,
-                medians=medians,
-            )
-        by_sentence = search_index(
+        if calibration is None or not self.has_stages:
+            return self.find_like(vectors, medians)
+        return search_until(
+            self.index,
+            vectors,
+            calibration,
+            self.first_stage(),
+            ranking.top,
+            most=self.most,
+            apart_s=ranking.apart,
+            medians=medians,
+        )
+
+    def find_like(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
+        """Return the moments that are like pictures (S, D), best first.
+
+        A calibrated rule ends none of these searches: it was measured with sentences.
+        """
+        ranking, count = self.ranking, len(self.videos)
+        most = count if ranking.exact else min(ranking.candidates or CANDIDATES, count)
+        by_picture = search_index(
             self.index,
             vectors,
             ranking.top,
             apart_s=ranking.apart,
-            candidates=self.most if self.has_stages else None,
+            candidates=most if most < count else None,
             videos=self.videos,
-            first_stage=self.first_stage() if self.has_stages else None,
+            first_stage=self.first_stage() if most < count else None,
             medians=medians,
         )
-        return [RetrievedMoments(moments, self.most, "limit" if self.has_stages else "all") for moments in by_sentence]
+        return [RetrievedMoments(moments, most, "limit" if most < count else "all") for moments in by_picture]

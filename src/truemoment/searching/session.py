@@ -22,12 +22,14 @@ from truemoment.searching.index import Index, indexed_videos
 from truemoment.searching.layout import Settings, is_index
 from truemoment.searching.manifest import write_manifest
 from truemoment.searching.median_scores import median_scores
+from truemoment.searching.query_picture import QueryPicture
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.shards import searched_by_ray
 from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import unknown_words
 from truemoment.searching.unrelated import Unrelated, unrelated_of, with_matches, write_unrelated
+from truemoment.searching.unrelated_pictures import unrelated_pictures_of, write_unrelated_pictures
 from truemoment.searching.writing import IndexWriter, list_videos
 
 if TYPE_CHECKING:
@@ -94,8 +96,9 @@ def _make_for_all(out: Path, options: EncoderOptions, *, codes: bool, on_status:
     if not indexed:
         return
     index = Index(out)
-    on_status("comparing with unrelated sentences")
+    on_status("comparing with unrelated sentences and pictures")
     write_unrelated(index, options.encoder_of(index))
+    write_unrelated_pictures(index)
     on_status("")
     if codes or has_codes(index) or sum(map(index.n_pieces, index)) >= LEAST_PIECES:
         on_status("coding the pieces")
@@ -245,6 +248,14 @@ class SearchSession:
         answer = self.searcher.find(vectors, medians)[0]
         moments = with_matches(self.index, self.unrelated, vectors[0], medians[0], answer.moments)
         return replace(answer, moments=moments, unknown=unknown_words(self.encoder, sentence))
+
+    def find_like(self, picture: QueryPicture) -> RetrievedMoments:
+        """Return the moments that are like a picture, best first."""
+        vector = picture.embed(self.encoder)
+        medians = median_scores(self.index, vector)
+        answer = self.searcher.find_like(vector[None], medians)[0]
+        unrelated = unrelated_pictures_of(self.index)
+        return replace(answer, moments=with_matches(self.index, unrelated, vector, medians[0], answer.moments))
 
 
 @contextmanager

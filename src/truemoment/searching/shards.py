@@ -13,6 +13,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from truemoment.base.boundary.distribution.actors import ray_actors
 from truemoment.base.errors import InputError
@@ -24,8 +25,8 @@ from truemoment.searching.request import RankingOptions
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.stopping import Reason, RetrievedMoments
 
-# Vectors of sentences (S, D), and the median score of each in the whole index, so that all shares score alike.
-Question = tuple[Frames, Sequence[float]]
+# How vectors (S, D) are searched for, and the median score of each in the whole index, so that all shares score alike.
+Question = tuple[Literal["find", "find_like"], Frames, Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,14 @@ class IndexShard:
     ranking: RankingOptions
 
     def open(self) -> Callable[[Question], list[RetrievedMoments]]:
-        """Return a function that finds the moments of sentences in this share."""
+        """Return a function that finds the moments of sentences or pictures in this share."""
         index = Index(self.path)
         if index.settings != self.settings or self.identities != _identities(index, self.identities):
             raise InputError("differs from the index that is searched", path=self.path, hint="copy that index here")
         searcher = IndexSearcher(index, self.ranking, self.identities)
         searcher.load()
-        return lambda question: searcher.find(*question)
+        find = {"find": searcher.find, "find_like": searcher.find_like}
+        return lambda question: find[question[0]](*question[1:])
 
 
 def shards_of(index: Index, ranking: RankingOptions, videos: Iterable[str] | None, count: int) -> list[IndexShard]:
@@ -106,7 +108,16 @@ class ShardedSearcher(IndexSearcher):
 
     def find(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
         """Return the moments of each sentence (S, D), best first."""
-        answers = self._ask((vectors, median_scores(self.index, vectors) if medians is None else medians))
+        return self._merge("find", vectors, medians)
+
+    def find_like(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
+        """Return the moments that are like pictures (S, D), best first."""
+        return self._merge("find_like", vectors, medians)
+
+    def _merge(
+        self, how: Literal["find", "find_like"], vectors: Frames, medians: Sequence[float] | None
+    ) -> list[RetrievedMoments]:
+        answers = self._ask((how, vectors, median_scores(self.index, vectors) if medians is None else medians))
         return [merge_shards(of_sentence, self.ranking.top) for of_sentence in zip(*answers, strict=True)]
 
 

@@ -21,15 +21,15 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.arrays import pack_json, read_npz, refusing_damage, unpack_json, write_npz
+from truemoment.base.boundary.arrays import Array, pack_json, read_npz, refusing_damage, unpack_json, write_npz
 from truemoment.base.boundary.files import read_text
 from truemoment.base.errors import InputError
 from truemoment.base.intervals import Floats
@@ -95,12 +95,9 @@ class Unrelated:
         vectors = unit(vectors)
         median = np.median(vectors @ index.piece_sample.T, axis=1)
         best = np.full(len(vectors), -np.inf)
-        for name in index:
-            pieces = index.pieces(name)
-            for start in range(0, len(pieces), PIECES_AT_ONCE):
-                some = pieces[start : start + PIECES_AT_ONCE].astype(np.float32)
-                above = vectors @ some.T - median[:, None]
-                best = np.maximum(best, (above - np.quantile(above, COMMON, axis=0)).max(axis=1))
+        for _, some in pieces_of(index):
+            above = vectors @ some.T - median[:, None]
+            best = np.maximum(best, (above - np.quantile(above, COMMON, axis=0)).max(axis=1))
         return cls(vectors, median, np.sort(best))
 
     def matches(self, sentence: Frames, median: float, moments: Frames) -> Floats:
@@ -119,12 +116,20 @@ class Unrelated:
         return np.asarray((below / (1 + len(self.best))).round(DECIMALS))
 
 
+def pieces_of(index: Index) -> Iterator[tuple[str, Frames]]:
+    """Yield the pieces of an index (N, D), some at a time, each with the name of their video."""
+    for name in index:
+        pieces = index.pieces(name)
+        for start in range(0, len(pieces), PIECES_AT_ONCE):
+            yield name, pieces[start : start + PIECES_AT_ONCE].astype(np.float32)
+
+
 def unrelated_of(index: Index, encoder: Encoder) -> Unrelated | None:
     """Return how unrelated sentences fit an index, as it keeps it or computed anew; None for less than two minutes."""
     if sum(map(index.n_pieces, index)) < LEAST_PIECES:
         return None
     sentences = unrelated_sentences(encoder)
-    kept = _read(index, _key(index, sentences))
+    kept = _read(index, compared_key(index, sentences))
     return Unrelated.of(index, encoder.sentences(sentences)) if kept is None else kept
 
 
@@ -133,7 +138,7 @@ def write_unrelated(index: Index, encoder: Encoder) -> None:
     if sum(map(index.n_pieces, index)) < LEAST_PIECES:
         return
     sentences = unrelated_sentences(encoder)
-    key = _key(index, sentences)
+    key = compared_key(index, sentences)
     if _read(index, key) is None:
         made = Unrelated.of(index, encoder.sentences(sentences))
         write_npz(
@@ -141,10 +146,18 @@ def write_unrelated(index: Index, encoder: Encoder) -> None:
         )
 
 
+class Matching(Protocol):
+    """What a query is compared with."""
+
+    def matches(self, query: Frames, median: float, moments: Frames, /) -> Floats:
+        """Return the match of moments (M, D) with a query (D,), given its median cosine, (M,)."""
+        ...
+
+
 def with_matches(
-    index: Index, unrelated: Unrelated | None, vector: Frames, median: float, moments: Sequence[FoundMoment]
+    index: Index, unrelated: Matching | None, vector: Frames, median: float, moments: Sequence[FoundMoment]
 ) -> list[FoundMoment]:
-    """Return the moments of a sentence (D,), each with its match; without one where nothing is compared."""
+    """Return the moments of a query (D,), each with its match; without one where nothing is compared."""
     if unrelated is None or not moments:
         return list(moments)
     means = np.stack([vector_of(index, moment.video_id, moment.start_s, moment.end_s) for moment in moments])
@@ -158,28 +171,38 @@ def nothing_stands_out(moments: Sequence[FoundMoment], unknown: UnknownWords = A
     return unknown.every or (best is not None and best < STANDS_OUT)
 
 
-def _key(index: Index, sentences: Sequence[str]) -> str:
+def compared_key(index: Index, sentences: Sequence[str] = ()) -> str:
     """Return a hash of what is compared: the sentences, and the identities of the videos."""
     videos = (f"{name} {index.about(name).identity}" for name in sorted(index))
     parts = "\n".join([index.settings.fingerprint, *sentences, *videos])
     return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _read(index: Index, key: str) -> Unrelated | None:
-    """Return what an index keeps; None if it keeps nothing, or what other videos or sentences gave."""
-    file = index.folder / UNRELATED
+def read_kept(index: Index, name: str, key: str, *names: str) -> tuple[Array, ...] | None:
+    """Return arrays of a file of an index; None without one, or if it has another key: other videos or sentences."""
+    file = index.folder / name
     if not file.is_file():
         return None
     with refusing_damage(file, "is not what indexing writes", KeyError, msgspec.DecodeError, hint=REMOVE):
-        packed, vectors, median, best = read_npz(file, "key", "vectors", "median", "best")
+        packed, *arrays = read_npz(file, "key", *names)
         if unpack_json(packed, str) != key:
             return None
-    shapes = (vectors.shape, median.shape, best.shape)
-    n = len(vectors)
-    if shapes != ((n, index.n_dimensions), (n,), (n,)) or not all(
-        part.dtype.kind == "f" and np.isfinite(part).all() for part in (vectors, median, best)
-    ):
+    if not all(array.dtype.kind == "f" and np.isfinite(array).all() for array in arrays):
+        raise InputError("contains values that are no finite numbers", path=file, hint=REMOVE)
+    return tuple(arrays)
+
+
+def _read(index: Index, key: str) -> Unrelated | None:
+    """Return what an index keeps; None if it keeps nothing, or what other videos or sentences gave."""
+    kept = read_kept(index, UNRELATED, key, "vectors", "median", "best")
+    if kept is None:
+        return None
+    vectors, median, best = kept
+    shapes, n = (vectors.shape, median.shape, best.shape), len(vectors)
+    if shapes != ((n, index.n_dimensions), (n,), (n,)):
         raise InputError(
-            f"contains arrays of shapes {shapes}, expected finite numbers of B sentences", path=file, hint=REMOVE
+            f"contains arrays of shapes {shapes}, expected those of B sentences",
+            path=index.folder / UNRELATED,
+            hint=REMOVE,
         )
     return Unrelated(vectors, median, best)

@@ -35,6 +35,7 @@ from truemoment.searching.layout import (
     ROWS,
     SETTINGS,
     UNRELATED,
+    UNRELATED_PICTURES,
     VIDEOS,
     Rows,
     Settings,
@@ -407,7 +408,8 @@ def remove_index(path: Path) -> None:
                         folder.remove_tree()
                 with contextlib.suppress(OSError):  # it does not exist, or contains something else
                     videos.rmdir()
-            for file in (index / SETTINGS, index / MANIFEST, index / UNRELATED, *(index / CODES).glob("*")):
+            own = (index / name for name in (SETTINGS, MANIFEST, UNRELATED, UNRELATED_PICTURES))
+            for file in (*own, *(index / CODES).glob("*")):
                 file.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # the index has none
                 (index / CODES).rmdir()

@@ -1,4 +1,4 @@
-"""truemoment search "QUERY" INDEX: the moments that a sentence describes."""
+"""truemoment search "QUERY" INDEX: the moments that a sentence describes, or that are like a picture."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.text import as_text, short_line
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.request import argument, number
@@ -21,7 +22,7 @@ from truemoment.cli.index.videos import EXIT_NOT_ALL
 from truemoment.cli.outputs import STANDARD_OUTPUT, progress_bar, refuse_outputs, say
 from truemoment.cli.parts import Output, PageOutput, Threads
 from truemoment.cli.search.parts import note, target_of
-from truemoment.searching.request import MomentFiles, RankingOptions, VideoIndexing
+from truemoment.searching.request import MomentFiles, PictureQuery, RankingOptions, VideoIndexing
 from truemoment.studies.request import Workers
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ EXAMPLE = 'truemoment search "a man opens a door" video.mp4'
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchWords(VideoIndexing):
-    """The sentence, and what is searched."""
+class SearchWords(PictureQuery, VideoIndexing):
+    """The sentence or picture, and what is searched."""
 
     words: tuple[str, ...] = argument(metavar='"QUERY" VIDEO|INDEX', required=False)
 
@@ -47,10 +48,14 @@ class SearchWords(VideoIndexing):
     @property
     def path(self) -> Path:
         """The video or index."""
-        return Path(self.words[1])
+        return Path(self.words[-1])
 
     def check(self) -> None:
-        """Refuse words that are no sentence and a video or index."""
+        """Refuse words that are no sentence and a video or index; a picture takes the place of the sentence."""
+        if self.image is not None:
+            if len(self.words) != 1:
+                raise UsageError(f"got {len(self.words)} arguments with --image, expected a video or index alone")
+            return
         if len(self.words) != 2:
             hint = "put the sentence in quotation marks" if len(self.words) > 2 else f"for example {EXAMPLE}"
             raise UsageError(f"got {len(self.words)} arguments, expected a sentence and a video or index; {hint}")
@@ -91,13 +96,13 @@ def command(
     _threads: Threads,
     output: Output,
 ) -> None:
-    """Find the moments that a sentence describes, best first.
+    """Find the moments that a sentence describes or that are like a picture, best first.
 
     VIDEO is indexed first if it has no index; INDEX is made by truemoment index. There always is a
     best moment: its score shows how well it fits, not whether it occurs.
 
     With - for the sentence, sentences are read from standard input, one a line, and answered as they
-    come: the model is loaded once.
+    come: the model is loaded once. -o FILE then has the moments of all of them on one timeline.
 
     The words page, split and sweep are commands. To search for such a word, write -- before it.
 
@@ -105,32 +110,40 @@ def command(
     truemoment search "a man opens a door" video.mp4
     truemoment search "a dog on the beach" videos.index --top 10 --clips found --html found.html
     truemoment search "a dog on the beach" film.mp4.index -o found.otio
+    truemoment search videos.index --image dog.jpg
     truemoment search - videos.index
     truemoment search page videos.index
     truemoment search split videos.index --annotations mine.jsonl -o preds.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.searching.run import find_moments
+    from truemoment.searching.query_picture import QueryPicture
+    from truemoment.searching.run import find_like, find_moments, timeline_text
     from truemoment.searching.session import open_session
 
     if output.json_path == files.csv == STANDARD_OUTPUT:
         raise UsageError("--json and --csv: both to standard output, expected one of them")
-    lines, no_files = request.query == STANDARD_INPUT, replace(files, start=None, names_only=False) == MomentFiles()
+    picture = None if request.image is None else QueryPicture.read(Path(request.image))
+    lines = picture is None and request.query == STANDARD_INPUT
+    no_files = replace(files, start=None, names_only=False, out=None) == MomentFiles()
     if lines and not (no_files and output.json_path is None):
         raise UsageError(
-            "sentences of standard input are answered with tables: no --json, --csv, --html, -o or pictures"
+            "sentences of standard input are answered with tables and -o: no --json, --csv, --html or pictures"
         )
     for folder in (files.clips, files.thumbnails):  # which may be the same
         refuse_outputs(request.inputs(), [folder])
     target = target_of(request, request.path, quiet=output.quiet)
     with open_session(target, ranking, cluster.engine, cluster.workers) as session:
         if not lines:
-            _deliver_with_files(find_moments(session, request.query), session, files, output)
+            result = find_moments(session, request.query) if picture is None else find_like(session, picture)
+            _deliver_with_files(result, session, files, output)
             return
         session.load()  # so that a user waits once, before the first sentence
+        answers = []
         for sentence in _lines(quiet=output.quiet):
-            result = find_moments(session, sentence)
+            answers.append(find_moments(session, sentence))
             say(f"\n{sentence}")
-            _deliver(result, files, output)
+            _deliver(answers[-1], files, output)
+        if files.out is not None:
+            write_text(files.out, timeline_text(answers, files.out, start=files.start, names_only=files.names_only))
 
 
 def _deliver_with_files(result: FoundMoments, session: SearchSession, files: MomentFiles, output: Output) -> None:

@@ -42,6 +42,7 @@ def edl_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> 
     at = 0
     for rank, moment in enumerate(moments, start=1):
         source = moment.film.time_code or record
+        mark = " - ".join(filter(None, (moment.name, moment.comment)))
         times = (
             *(source.label(frame) for frame in (moment.first, moment.last + 1)),
             *(record.label(frame) for frame in (at, at + moment.n_frames)),
@@ -49,7 +50,7 @@ def edl_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> 
         lines += [
             f"{rank:03d}  {reels[moment.film]:<8} V     C        {' '.join(times)}",
             f"* FROM CLIP NAME: {one_line(moment.film.path.name)}",
-            f"* LOC: {source.label(moment.first)} RED     {rank} {moment.name}",
+            f"* LOC: {source.label(moment.first)} RED     {rank} {mark}",
         ]
         at += moment.n_frames
     lines += [f"* REEL {reel}: {_file_name(film, names_only)}" for film, reel in reels.items()]

@@ -59,7 +59,7 @@ def fcp7_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) ->
             _describe(file, moment.film, rate, names_only=names_only)
         marker = ET.SubElement(item, "marker")
         _add(marker, "name", moment.name)
-        _add(marker, "comment", moment.sentence)
+        _add(marker, "comment", " - ".join(filter(None, (moment.sentence, moment.comment))))
         _add(marker, "in", moment.first)
         _add(marker, "out", moment.last + 1)
     return _document(root, "xmeml")
@@ -99,8 +99,8 @@ def _add_time_code(parent: ET.Element, code: TimeCode, rate: Fraction) -> None:
 def fcpxml_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> str:
     """Return a project of Final Cut Pro X (FCPXML 1.9), one moment after the other; times are whole numbers of frames.
 
-    The elements ``format``, ``asset``, ``sequence``, ``spine`` and ``asset-clip`` are those of Apple's FCPXML
-    reference. ``tcFormat`` states whether time codes drop frames.
+    The elements ``format``, ``asset``, ``sequence``, ``spine``, ``asset-clip`` and ``marker`` are those of Apple's
+    FCPXML reference. ``tcFormat`` states whether time codes drop frames.
     """
     rate = only_rate(moments, ".fcpxml")
     root = ET.Element("fcpxml", version="1.9")
@@ -137,6 +137,8 @@ def fcpxml_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) 
         }
         clip = ET.SubElement(spine, "asset-clip", fields | _format_of(moment.film.time_code))
         ET.SubElement(clip, "note").text = _xml_text(moment.sentence)
+        marker = {"start": fields["start"], "duration": _seconds(1, rate), "value": _xml_text(moment.name)}
+        ET.SubElement(clip, "marker", marker | {"note": _xml_text(moment.comment)})
         offset += moment.n_frames
     return _document(root, "fcpxml")
 

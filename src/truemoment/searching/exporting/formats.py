@@ -97,6 +97,7 @@ def _rows(moments: Sequence[ExportedMoment]) -> list[dict[str, object]]:
                 "rate": str(moment.film.rate) if moment.film.rate else "variable",
                 "score": moment.score,
                 "match": moment.match,
+                "note": moment.note,
             }
         )
     return rows

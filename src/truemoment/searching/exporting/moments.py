@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +15,7 @@ from truemoment.searching.exporting.rates import constant_rate
 from truemoment.searching.exporting.stated import stated_time_code
 from truemoment.searching.exporting.timecodes import TimeCode, read_time_code, time_code_of
 from truemoment.searching.pictures import SearchResult
+from truemoment.searching.report import SCORE_DIGITS, match_text
 
 NAME_LENGTH = 200
 """Characters of a sentence in the name of a clip; metadata have all of it."""
@@ -57,7 +58,10 @@ class ExportedFilm:
 
 @dataclass(frozen=True, eq=False)
 class ExportedMoment:
-    """A moment of a film: frames `first` to `last`, both included, and the sentence that found it, with its score."""
+    """A moment of a film: frames `first` to `last`, both included, and the sentence that found it, with its score.
+
+    `note` is what a person wrote of it.
+    """
 
     film: ExportedFilm
     first: int
@@ -65,6 +69,7 @@ class ExportedMoment:
     sentence: str
     score: float | None = None
     match: float | None = None
+    note: str = ""
 
     @property
     def n_frames(self) -> int:
@@ -80,6 +85,13 @@ class ExportedMoment:
     def name(self) -> str:
         """The sentence as one line of printable characters, of bounded length."""
         return one_line(self.sentence)[:NAME_LENGTH]
+
+    @property
+    def comment(self) -> str:
+        """Match, score and note as one line of bounded length, for the marker of a timeline; "" without any."""
+        match = "" if self.match is None else f"match {match_text(self.match)}"
+        score = "" if self.score is None else f"score {self.score:.{SCORE_DIGITS}f}"
+        return ", ".join(filter(None, (match, score, one_line(self.note)[:NAME_LENGTH])))
 
 
 def film_of(
@@ -110,17 +122,20 @@ def film_of(
     return ExportedFilm(video_id, path, table, rate, read_time_code(time_code, rate) if time_code is not None else None)
 
 
-def moments_of(sentence: str, results: Sequence[SearchResult], time_code: str | None = None) -> list[ExportedMoment]:
-    """Return the found moments in whole frames of their films, in order of rank."""
+def moments_of(
+    searches: Iterable[tuple[str, Sequence[SearchResult]]], time_code: str | None = None
+) -> list[ExportedMoment]:
+    """Return the moments of sentences in whole frames of their films, in order of sentence and rank."""
     films: dict[Path, ExportedFilm] = {}
     exported = []
-    for result in results:
-        moment = result.moment
-        if result.path not in films:
-            films[result.path] = film_of(moment.video_id, result.path, time_code)
-        film = films[result.path]
-        first, last = film.table.frames_of(moment.start_s, moment.end_s)
-        exported.append(ExportedMoment(film, first, last, sentence, moment.score, moment.match))
+    for sentence, results in searches:
+        for result in results:
+            moment = result.moment
+            if result.path not in films:
+                films[result.path] = film_of(moment.video_id, result.path, time_code)
+            film = films[result.path]
+            first, last = film.table.frames_of(moment.start_s, moment.end_s)
+            exported.append(ExportedMoment(film, first, last, sentence, moment.score, moment.match))
     return exported
 
 

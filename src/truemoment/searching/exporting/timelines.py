@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from truemoment.base.errors import MissingPackageError
+from truemoment.report.words import counted
 from truemoment.searching.exporting.moments import ExportedFilm, ExportedMoment
 from truemoment.searching.exporting.timecodes import TimeCode
 
@@ -54,6 +55,7 @@ def _clip(otio: Any, moment: ExportedMoment, rank: int, reel: str, *, names_only
         "sentence": moment.sentence,
         "score": moment.score,
         "match": moment.match,
+        "note": moment.note,
         "video_id": film.video_id,
         "start_s": start_s,
         "end_s": end_s,
@@ -61,7 +63,8 @@ def _clip(otio: Any, moment: ExportedMoment, rank: int, reel: str, *, names_only
         **(_labels(film.time_code, moment) if film.time_code else {}),
     }
     clip.metadata["cmx_3600"] = {"reel": reel}
-    clip.markers.append(otio.schema.Marker(name=moment.name, marked_range=span(first + start, length)))
+    marked = span(first + start, length)
+    clip.markers.append(otio.schema.Marker(name=moment.name, marked_range=marked, comment=moment.comment))
     return clip
 
 
@@ -86,8 +89,9 @@ def reels_of(moments: Sequence[ExportedMoment]) -> dict[ExportedFilm, str]:
 
 
 def title_of(moments: Sequence[ExportedMoment]) -> str:
-    """Return the title of a timeline: the first sentence."""
-    return moments[0].name if moments else "no moment"
+    """Return the title of a timeline: the first sentence, and how many others there are."""
+    names = list(dict.fromkeys(moment.name for moment in moments)) or ["no moment"]
+    return names[0] if len(names) == 1 else f"{names[0]} and {counted(len(names) - 1, 'other')}"
 
 
 def url_of(film: ExportedFilm, *, names_only: bool) -> str:

@@ -70,6 +70,7 @@ class ChosenMoment:
     sentence: str
     score: float | None
     match: float | None
+    note: str = ""
 
 
 def cut(path: str, out: str, start_s: float, end_s: float) -> str:
@@ -178,6 +179,7 @@ class ExportService:
                     moment.sentence or moment.like or "",
                     moment.score,
                     moment.match,
+                    moment.note,
                 )
             )
         return moments
@@ -193,6 +195,7 @@ class ExportService:
             moment.sentence or moment.like or "",
             moment.score,
             moment.match,
+            moment.note,
         )
 
     def _path(self, moment: ChosenMoment) -> Path:
@@ -212,7 +215,9 @@ class ExportService:
                 table = self.videos.media.own_table(video)
                 videos[moment.v] = film_of(video.video_id, path, body.options.start, table=table)
             first, last = videos[moment.v].table.frames_of(moment.start_s, moment.end_s)
-            moments.append(ExportedMoment(videos[moment.v], first, last, moment.sentence, moment.score, moment.match))
+            moments.append(
+                ExportedMoment(videos[moment.v], first, last, moment.sentence, moment.score, moment.match, moment.note)
+            )
         if body.format in RECORDS:
             return RECORDS[body.format][1](moments)
         return export_text(moments, f".{body.format}", names_only=body.options.names)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
+import msgspec
 from starlette.responses import Response
 
 from truemoment.searching.index import Index
@@ -15,6 +16,7 @@ from truemoment.searching.moment_rows import vector_of
 from truemoment.searching.unrelated import nothing_stands_out
 from truemoment.web.browsing.searches import (
     Model,
+    PictureVector,
     SearchAnswer,
     Searches,
     SearchRequest,
@@ -37,6 +39,13 @@ LOOKED_AT_S = 2.0
 """Seconds between two looks at whether the index has changed on disk."""
 
 RETRY_S = "1"
+
+
+class SentPicture(msgspec.Struct, forbid_unknown_fields=True):
+    """Body of ``POST /api/search/picture``: the name of a picture file, and its content (in JSON as base64)."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+    data: bytes
 
 
 @dataclass
@@ -102,32 +111,48 @@ class SearchService:
         sentence = visit.query_text("q", MOST_CHARACTERS)
         if not sentence:
             raise PageError(400, "got an empty sentence, expected what to look for", "q")
-        request = self._request(visit, sentence, None)
+        request = self._request(visit, sentence)
         refusal = self._refusal()
-        return self._answered(visit, request) if refusal is None else refusal
+        return self._answered(visit, lambda: request) if refusal is None else refusal
+
+    def picture(self, visit: Visit) -> Response | Mapping[str, object]:
+        """Return moments that resemble a picture, which comes with the request."""
+        sent, request, searches = visit.body, self._request(visit), self.searches
+        refusal = self._refusal()
+        if refusal is not None:
+            return refusal
+        return self._answered(visit, lambda: replace(request, picture=searches.embed(sent.name, sent.data)))
 
     def like(self, visit: Visit) -> Mapping[str, object]:
-        """Return moments that resemble one."""
+        """Return moments that resemble one, or the picture of one of the last searches."""
         visit.require_same_site()
-        return self._answered(visit, self._request(visit, "", self._moment(visit)))
+        if "picture" in visit.request.query_params:
+            request = replace(self._request(visit), picture=self._picture(visit))
+        else:
+            request = self._request(visit, like=self._moment(visit))
+        return self._answered(visit, lambda: request)
 
     def score(self, visit: Visit) -> Response | Mapping[str, object]:
         """Return the score of any moment of a video, for a sentence or a moment."""
         visit.require_same_site()
         moment = self._moment(visit)
         record = self.searches.record(visit.query_text("search"))
-        like = record.request.like if record is not None else None
         if record is not None:
-            vector = record.vector
+            vector, request = record.vector, record.request
         elif "like" in visit.request.query_params:
             like = self._like_text(visit.query_text("like"))
             vector = vector_of(self.searches.index, like.video_id, like.start_s, like.end_s)
+            request = SearchRequest("", like)
+        elif "picture" in visit.request.query_params:
+            picture = self._picture(visit)
+            vector, request = picture.vector, SearchRequest("", picture=picture)
         else:
             refusal = self._refusal()
             if refusal is not None:
                 return refusal
-            vector = self.model.vector(visit.query_text("q", MOST_CHARACTERS)).vector
-        scored, is_whole = self.searches.score(moment, vector, of_sentence=like is None)
+            sentence = visit.query_text("q", MOST_CHARACTERS)
+            vector, request = self.model.vector(sentence).vector, SearchRequest(sentence)
+        scored, is_whole = self.searches.score(moment, vector, request)
         return {"score": scored.score, "match": scored.match, "shorter_than_a_row": not is_whole}
 
     def strip(self, visit: Visit) -> Response:
@@ -168,6 +193,7 @@ class SearchService:
             route("GET", "/api/index", self.index, roles=BOTH),
             route("POST", "/api/index/reload", self.reload, roles=(OWNER,)),
             route("GET", "/api/search", self.search, roles=BOTH),
+            route("POST", "/api/search/picture", self.picture, roles=BOTH, body=SentPicture),
             route("GET", "/api/like", self.like, roles=BOTH),
             route("GET", "/api/score", self.score, roles=BOTH),
             route("GET", "/api/strip/{search}/{v:number}", self.strip, roles=BOTH),
@@ -186,7 +212,7 @@ class SearchService:
         waiting.headers["Retry-After"] = RETRY_S
         return waiting
 
-    def _request(self, visit: Visit, sentence: str, like: VideoMoment | None) -> SearchRequest:
+    def _request(self, visit: Visit, sentence: str = "", like: VideoMoment | None = None) -> SearchRequest:
         top = visit.query_number("top", 12, least=1, highest=MOST_TOP)
         apart_s = visit.query_seconds("apart", 5.0)
         if apart_s > MOST_APART_S:
@@ -207,6 +233,13 @@ class SearchService:
         video = self.videos.shown.at(visit.query_number("v", -1) if "v" in visit.request.query_params else -1)
         return VideoMoment(video.video_id, visit.query_seconds("start"), visit.query_seconds("end"))
 
+    def _picture(self, visit: Visit) -> PictureVector:
+        """Return the picture of one of the last searches."""
+        record = self.searches.record(visit.query_text("picture"))
+        if record is None or record.request.picture is None:
+            raise PageError(404, "the picture is forgotten; choose it again", "picture")
+        return record.request.picture
+
     def _like_text(self, text: str) -> VideoMoment:
         parts = text.split(":")
         try:
@@ -217,10 +250,11 @@ class SearchService:
             raise PageError(400, "expected start < end, in seconds", "like")
         return VideoMoment(self.videos.shown.at(v).video_id, start_s, end_s)
 
-    def _answered(self, visit: Visit, request: SearchRequest) -> Mapping[str, object]:
+    def _answered(self, visit: Visit, request: Callable[[], SearchRequest]) -> Mapping[str, object]:
+        """Return the answer to a request, which is made in the thread that searches."""
         tab, number = visit.query_text("tab", 40), visit.query_number("n", 0)
         searches = self.searches
-        future = self.thread.submit(tab or str(id(request)), number, lambda: searches.find(request))
+        future = self.thread.submit(tab or str(id(request)), number, lambda: searches.find(request()))
         return self._as_json(future.result())
 
     def _as_json(self, answer: SearchAnswer) -> dict[str, Any]:
@@ -243,6 +277,7 @@ class SearchService:
             "like": None
             if like is None
             else {"v": by_id[like.video_id].number, "start_s": like.start_s, "end_s": like.end_s},
+            "picture": answer.request.picture and answer.request.picture.name,
             "notes": list(answer.notes),
             "unknown_words": list(answer.unknown.words),
             "no_word_known": answer.unknown.every,

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, asyn
 from dataclasses import dataclass
 from pathlib import Path
 
+from truemoment.base.boundary.pictures import MOST_BYTES as MOST_PICTURE_BYTES
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.web.browsing.exports import ExportService
@@ -25,8 +26,8 @@ from truemoment.web.pages.templates import PageTemplates
 
 HERE = Path(__file__).parent
 
-MOST_BODY_BYTES = 4 << 20
-"""Size of a collection of 10,000 moments."""
+MOST_BODY_BYTES = MOST_PICTURE_BYTES * 4 // 3 + (1 << 16)
+"""Size of a picture in base64; a collection of 10,000 moments has 4 MiB."""
 
 THREADS = 100
 """Requests that are answered at a time: searches, pictures and parts of videos wait in threads."""

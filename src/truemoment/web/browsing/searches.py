@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.pictures import decode_picture
 from truemoment.base.errors import TrueMomentError
 from truemoment.media.features.base import Frames
 from truemoment.searching.encoder_options import EncoderOptions
@@ -25,12 +26,15 @@ from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.moment_rows import vector_of
+from truemoment.searching.query_picture import QueryPicture
+from truemoment.searching.report import notes_on_pictures
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.session import cut_short
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
-from truemoment.searching.unrelated import Unrelated, unrelated_of, with_matches
+from truemoment.searching.unrelated import Matching, Unrelated, unrelated_of, with_matches
+from truemoment.searching.unrelated_pictures import UnrelatedPictures, unrelated_pictures_of
 from truemoment.web.browsing.like import others, score_of
 from truemoment.web.browsing.strip import best_by_column
 
@@ -66,16 +70,25 @@ class VideoMoment:
     end_s: float
 
 
+class PictureVector(NamedTuple):
+    """A picture that is searched for: the name of its file, and its vector (D,)."""
+
+    name: str
+    vector: Frames
+
+
 @dataclass(frozen=True)
 class SearchRequest:
-    """A search: the sentence or moment, and its options.
+    """A search: the sentence, moment or picture, and its options.
 
     Parameters
     ----------
     sentence
-        The sentence; "" for more like a moment.
+        The sentence; "" for more like a moment or a picture.
     like
         The moment that others resemble; None for a sentence.
+    picture
+        The picture that moments resemble; None for a sentence.
     top, apart_s
         Number of moments, and the minimum time between two of a video.
     videos
@@ -90,6 +103,12 @@ class SearchRequest:
     apart_s: float = 5.0
     videos: tuple[str, ...] | None = None
     exact: bool = False
+    picture: PictureVector | None = None
+
+    @property
+    def is_sentence(self) -> bool:
+        """Whether a sentence is searched for."""
+        return self.like is None and self.picture is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +238,10 @@ class Searches:
     def find(self, request: SearchRequest) -> SearchAnswer:
         """Return the answer to a request; the model must be ready for a sentence."""
         began = time.perf_counter()
-        like = request.like
-        if like is None:
+        like, picture = request.like, request.picture
+        if picture is not None:
+            vector, cut, unknown = SentenceVector(picture.vector)
+        elif like is None:
             vector, cut, unknown = self.model.vector(request.sentence)
         else:
             vector, cut, unknown = SentenceVector(vector_of(self.index, like.video_id, like.start_s, like.end_s))
@@ -232,14 +253,16 @@ class Searches:
         def find(top: int) -> list[FoundMoment]:
             nonlocal n_scored
             searcher.ranking = RankingOptions(top=top, apart=request.apart_s, exact=request.exact)
-            result = searcher.find(checked_vectors(self.index, vector), [median])[0]
+            search = searcher.find if request.is_sentence else searcher.find_like
+            result = search(checked_vectors(self.index, vector), [median])[0]
             n_scored = result.n_videos
             return list(result.moments)
 
         if like is None:
-            moments = with_matches(self.index, self.unrelated, vector, median, find(request.top))
+            moments = find(request.top)
         else:
             moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
+        moments = with_matches(self.index, self._compared(request), vector, median, moments)
         scored = time.perf_counter()
         times_ms = {
             "encode": round(1000 * (encoded - began)),
@@ -255,7 +278,8 @@ class Searches:
                 median,
                 n_scored,
                 len(names),
-                tuple(filter(None, [cut, unknown.line(request.sentence)])),
+                tuple(filter(None, [cut, unknown.line(request.sentence)]))
+                + (() if picture is None else notes_on_pictures(self.index)),
                 unknown,
                 times_ms,
             )
@@ -265,6 +289,20 @@ class Searches:
     def unrelated(self) -> Unrelated | None:
         """How unrelated sentences fit the index."""
         return unrelated_of(self.index, self.model.encoder)
+
+    @functools.cached_property
+    def unrelated_pictures(self) -> UnrelatedPictures | None:
+        """How frames of the index fit its other videos."""
+        return unrelated_pictures_of(self.index)
+
+    def _compared(self, request: SearchRequest) -> Matching | None:
+        """Return what the moments of a request are compared with."""
+        return self.unrelated if request.is_sentence else self.unrelated_pictures
+
+    def embed(self, name: str, data: bytes) -> PictureVector:
+        """Return the content of a picture file as a query; the model must be ready."""
+        path = Path(name)
+        return PictureVector(name, QueryPicture(path, decode_picture(data, path)).embed(self.model.encoder))
 
     def record(self, name: str) -> SearchAnswer | None:
         """Return one of the last answers; None if it is forgotten."""
@@ -277,13 +315,12 @@ class Searches:
         first, end = self.index.spans(video_id)
         return best_by_column(score, first, end, len(self.index.rows(video_id)))
 
-    def score(self, moment: VideoMoment, vector: Frames, *, of_sentence: bool) -> tuple[FoundMoment, bool]:
-        """Return any moment of a video with its score and, for a sentence, its match, and whether it contains a row."""
+    def score(self, moment: VideoMoment, vector: Frames, request: SearchRequest) -> tuple[FoundMoment, bool]:
+        """Return any moment of a video with its score and match for a request, and whether it contains a row."""
         median, times = median_scores(self.index, vector)[0], (moment.video_id, moment.start_s, moment.end_s)
         score, is_whole = score_of(self.index, times, vector, median)
-        scored = FoundMoment(*times, score)
-        if of_sentence:
-            (scored,) = with_matches(self.index, self.unrelated, vector, median, [scored])
+        compared = self._compared(request)
+        (scored,) = with_matches(self.index, compared, vector, median, [FoundMoment(*times, score)])
         return scored, is_whole
 
     def _name(self) -> str:

@@ -1,8 +1,7 @@
 // The page of a collection: a table of moments, in an order that people choose, to play and to export.
 
 import { Collection } from "./collection.js";
-import { showBar } from "./collection_bar.js";
-import { showExport } from "./export.js";
+import { exportCollection, showBar } from "./collection_bar.js";
 import { clock } from "./frames.js";
 import { Keys } from "./keys.js";
 import { fixed, lengthText, pictureAddress, timesText } from "./moments.js";
@@ -125,17 +124,13 @@ function step(by) {
   rows()[Math.max(0, Math.min(collection.moments.length - 1, at + by))]?.focus();
 }
 
-function openExport() {
-  if (collection.moments.length) collection.saving.then(() => showExport(byId("exporting"), { collection: collection.name, count: collection.moments.length }));
-}
-
 const keys = new Keys([
   { keys: ["ArrowUp", "ArrowDown"], text: "row before, next", act: (key) => step(key === "ArrowUp" ? -1 : 1) },
   { keys: ["Alt+ArrowUp", "Alt+ArrowDown"], text: "move the row up, down", act: (key) => current() && move(at, key === "Alt+ArrowUp" ? -1 : 1) },
   { keys: ["Space"], text: "play the row, pause", act: () => (stage.moment === current() ? stage.player.toggle() : play(at)) },
   { keys: ["S", "Delete"], text: "take the row out", act: () => current() && collection.remove(String(current().id)) },
   { keys: ["P"], text: "play all", act: () => playAll() },
-  { keys: ["X"], text: "export", act: () => openExport() },
+  { keys: ["X"], text: "export", act: () => exportCollection(collection) },
   { keys: ["Ctrl+Z"], text: "undo", act: () => collection.undo() },
   { keys: ["Escape"], text: "stop", act: () => stage.leave() },
   { keys: ["?"], text: "this table", act: () => keys.show(byId("keys")) },
@@ -143,7 +138,7 @@ const keys = new Keys([
 
 stage.addEventListener("trouble", (event) => problem(/** @type {CustomEvent} */ (event).detail));
 byId("play-all").addEventListener("click", () => playAll());
-byId("export").addEventListener("click", () => openExport());
+byId("export").addEventListener("click", () => exportCollection(collection));
 byId("undo").addEventListener("click", () => collection.undo());
 byId("help").addEventListener("click", () => keys.show(byId("keys")));
 begin().catch((error) => problem(error.message));

@@ -9,6 +9,7 @@ import { Keys } from "./keys.js";
 import { matchText, spokenTime, timesText } from "./moments.js";
 import { ROOT, announce, button, byId, capitalised, element, problem } from "./page.js";
 import { Stage } from "./preview.js";
+import { QueryPicture, searchPicture } from "./query_picture.js";
 import { ShownIndex } from "./shown_index.js";
 import { Strips } from "./strips.js";
 
@@ -18,6 +19,7 @@ const tab = Math.random().toString(36).slice(2, 10);
 let turn = 0;
 /** @type {any} */ let answer = null;
 /** @type {{v: number, start_s: number, end_s: number} | null} */ let like = null;
+let picture = ""; // name of the last answer to the picture that is searched for
 let isExact = false;
 
 const field = byId("q");
@@ -25,6 +27,7 @@ const index = new ShownIndex();
 const cards = new Cards(byId("cards"));
 const stage = new Stage(byId("video"));
 const collection = new Collection();
+const chosen = new QueryPicture();
 const strips = new Strips(byId("strips-section"), byId("strips"));
 
 /** @param {number} v */
@@ -37,6 +40,7 @@ async function begin() {
   const parts = (known.get("like") || "").split(":").map(Number);
   if (parts.length === 3 && parts.every(Number.isFinite)) like = { v: parts[0], start_s: parts[1], end_s: parts[2] };
   if (!field.value) field.value = known.get("q") || ""; // a browser may have kept what was typed
+  picture = known.get("picture") || "";
   field.focus();
   collection.addEventListener("change", () => cards.markKept((moment) => Boolean(collection.find(moment))));
   showBar(collection);
@@ -44,14 +48,13 @@ async function begin() {
   say("Loading the model, a few seconds");
   await index.loaded;
   if (known.get("videos")) byId("videos").value = known.get("videos");
-  if (!turn && (like || known.get("q"))) search();
+  if (!turn && (like || picture || known.get("q"))) search();
   const why = await index.modelLoaded();
   if (why) say(`Sentences cannot be searched: ${why}. Videos, collections and "more like this" work.`);
   else if (!turn) say(`${videosText(index.videos.length)} · ${index.model}`);
   if (!why) byId("examples").append(...index.examples.map((sentence) => button(sentence, "", () => {
-    like = null;
     field.value = sentence;
-    search();
+    ask();
   })));
   byId("examples").hidden = Boolean(why || turn || !index.examples.length);
 }
@@ -64,7 +67,7 @@ function nothingText(result) {
   if (!result.moments.length) return "No moment is this far apart from the others.";
   if (result.no_word_known) return "Nothing stands out: the model knows no word of this sentence.";
   if (!result.nothing_stands_out) return "";
-  return `Nothing stands out: the best match is ${matchText(result.moments[0].match)}. Either nothing fits the sentence, or much fits it equally well.`;
+  return `Nothing stands out: the best match is ${matchText(result.moments[0].match)}. Either nothing fits, or much fits equally well.`;
 }
 
 /** @param {(string | Node)[]} parts */
@@ -82,45 +85,57 @@ function settings() {
 function keepAddress() {
   const shown = new URLSearchParams();
   if (like) shown.set("like", `${like.v}:${like.start_s}:${like.end_s}`);
+  else if (picture) shown.set("picture", picture);
   else if (field.value.trim()) shown.set("q", field.value.trim());
   for (const name of ["videos", "top", "apart"]) if (byId(name).value) shown.set(name, byId(name).value);
   if (isExact) shown.set("exact", "1");
   history.replaceState(null, "", `${ROOT}/?${shown}`);
 }
 
-/** @returns {[string, URLSearchParams] | null} what is asked; null for nothing */
-function question() {
+/** Forget the moment or picture, and search. @param {any} moment in their place @param {File | null} file */
+function ask(moment = null, file = null) {
+  like = moment;
+  picture = "";
+  if (like || file) field.value = "";
+  chosen.show(file ? file.name : "", file);
+  return search(file);
+}
+
+/** @param {File | null} file @returns {(() => Promise<any>) | null} what is asked; null for nothing */
+function question(file) {
   const query = settings();
   query.set("tab", tab);
   query.set("n", String(turn));
-  if (like) {
-    for (const [name, value] of [["v", like.v], ["start", like.start_s], ["end", like.end_s]]) query.set(String(name), String(value));
-    return ["/api/like", query];
-  }
+  if (file) return () => searchPicture(file, query);
+  if (like) for (const [name, value] of [["v", like.v], ["start", like.start_s], ["end", like.end_s]]) query.set(String(name), String(value));
+  if (picture) query.set("picture", picture);
+  if (like || picture) return () => get(`/api/like?${query}`);
   query.set("q", field.value.trim());
-  return field.value.trim() ? ["/api/search", query] : null;
+  return field.value.trim() ? () => get(`/api/search?${query}`) : null;
 }
 
-async function search() {
+/** @param {File | null} file a picture that is searched for the first time */
+async function search(file = null) {
   const asked = ++turn;
-  if (!like && !field.value.trim()) return;
+  if (!like && !picture && !file && !field.value.trim()) return;
   problem("");
   const began = performance.now();
   await index.loaded;
-  if (!like && !index.isReady) {
-    say("Loading the model; the sentence is searched then");
+  if (!like && !picture && !index.isReady) {
+    say(`Loading the model; the ${file ? "picture" : "sentence"} is searched then`);
     await index.modelLoaded();
   }
-  const sent = asked === turn && question();
+  const sent = asked === turn && question(file);
   if (!sent) return;
-  keepAddress();
+  if (!file) keepAddress();
   say("Searching");
   try {
-    const result = await get(`${sent[0]}?${sent[1]}`);
+    const result = await sent();
     if (asked === turn) show(result, performance.now() - began);
   } catch (error) {
     if (asked !== turn || (error instanceof RequestError && error.body?.superseded)) return;
     say("");
+    if (file) chosen.show("");
     problem(error instanceof Error ? error.message : String(error));
   }
 }
@@ -128,24 +143,27 @@ async function search() {
 /** @param {any} result @param {number} ms */
 function show(result, ms) {
   answer = result;
+  picture = result.picture ? result.search : "";
+  chosen.show(result.picture || "");
+  if (picture) keepAddress();
   stage.leave();
-  const asked = result.like ? `like ${nameOf(result.like.v)} ${timesText(result.like)}` : "";
+  const asked = result.like ? `like ${nameOf(result.like.v)} ${timesText(result.like)}` : result.picture ? `like ${result.picture}` : "";
   const closely = result.scored < result.videos ? `${result.scored} looked at closely` : "all looked at closely";
-  const like = result.like ? [element("bdi", capitalised(asked)), " · "] : [];
+  const like = asked ? [element("bdi", capitalised(asked)), " · "] : [];
   say(...like, [result.videos === 1 ? videosText(1) : `${videosText(result.videos)}, ${closely}`, `${(ms / 1000).toFixed(2)} s`, index.model].filter(Boolean).join(" · "));
   if (result.scored < result.videos) byId("state").append(" ", button("Look at all", "Look at all videos closely", () => {
     isExact = true;
     search();
   }));
   byId("state").append(element("span", ". There always is a best moment. Look before you believe it."));
-  const nothing = result.like ? "" : nothingText(result);
+  const nothing = nothingText(result);
   byId("examples").hidden = true;
   byId("nothing").hidden = !nothing;
   byId("nothing").textContent = nothing;
   byId("notes").replaceChildren(...result.notes.map((/** @type {string} */ line) => element("p", capitalised(line))));
   for (const moment of result.moments) {
     moment.sentence = result.q;
-    moment.like = result.like ? asked : null;
+    moment.like = asked || null;
   }
   cards.show(result.moments, { median: result.median, best: result.best, nameOf, canKeep: index.isOwner });
   cards.markKept((moment) => Boolean(collection.find(moment)));
@@ -161,6 +179,7 @@ function show(result, ms) {
 function openVideo(v, time, moment = null) {
   const query = new URLSearchParams({ t: time.toFixed(3) });
   if (answer?.like) query.set("like", `${answer.like.v}:${answer.like.start_s}:${answer.like.end_s}`);
+  else if (answer?.picture) query.set("picture", answer.search);
   else if (answer?.q) query.set("q", answer.q);
   if (answer) query.set("search", answer.search);
   if (moment) query.set("end", moment.end_s.toFixed(3));
@@ -193,9 +212,7 @@ async function playAll() {
 
 /** @param {any} moment */
 function moreLike(moment) {
-  like = { v: moment.v, start_s: moment.start_s, end_s: moment.end_s };
-  field.value = "";
-  search();
+  ask({ v: moment.v, start_s: moment.start_s, end_s: moment.end_s });
 }
 
 /** @param {string} text */
@@ -255,17 +272,24 @@ stage.addEventListener("waiting", (event) => say(/** @type {CustomEvent} */ (eve
 let silence = 0;
 field.addEventListener("input", () => {
   like = null;
+  picture = "";
   clearTimeout(silence);
   const isOne = index.videos.length === 1 || byId("videos").value;
-  if (isOne && index.isReady) silence = setTimeout(search, SILENCE_MS);
+  if (isOne && index.isReady) silence = setTimeout(ask, SILENCE_MS);
 });
 byId("ask").addEventListener("submit", (/** @type {Event} */ event) => {
   event.preventDefault();
   clearTimeout(silence);
-  if (field.value.trim()) like = null;
-  search().then(() => answer?.moments.length && document.activeElement === field && cards.focus(0));
+  (field.value.trim() ? ask() : search()).then(() => answer?.moments.length && document.activeElement === field && cards.focus(0));
 });
 for (const name of ["videos", "top", "apart"]) byId(name).addEventListener("change", () => (answer || field.value) && search());
+chosen.addEventListener("file", (event) => ask(null, /** @type {CustomEvent} */ (event).detail));
+chosen.addEventListener("frame", (event) => ask(/** @type {CustomEvent} */ (event).detail));
+chosen.addEventListener("clear", () => {
+  ask();
+  keepAddress();
+  field.focus();
+});
 byId("help").addEventListener("click", () => keys.show(byId("keys")));
 byId("play-all").addEventListener("click", () => playAll());
 byId("export").addEventListener("click", () => openExport());

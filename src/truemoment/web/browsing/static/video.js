@@ -17,6 +17,7 @@ import { History } from "./undo.js";
 const about = byId("about").dataset;
 const v = Number(about.v);
 const query = new URLSearchParams(location.search);
+const LIKE = query.has("like") ? "like another moment" : query.has("picture") ? "like a picture" : null;
 const player = new Player(byId("video"));
 const timeline = new Timeline(byId("timeline"));
 const overview = new Overview(byId("overview"), timeline, (frame) => player.show(frame));
@@ -33,9 +34,9 @@ let scores = { before: "", now: "" };
 
 async function begin() {
   const back = new URLSearchParams();
-  for (const name of ["q", "like"]) if (query.has(name)) back.set(name, String(query.get(name)));
+  for (const name of ["q", "like", "picture"]) if (query.has(name)) back.set(name, String(query.get(name)));
   byId("back-to-list").href = `${ROOT}/?${back}`;
-  byId("sentence").textContent = printable(query.get("q") || (query.has("like") ? "like another moment" : ""));
+  byId("sentence").textContent = printable(query.get("q") || LIKE || "");
   byId("strip").append(strip.root);
   showBar(collection);
   collection.addEventListener("change", showKept);
@@ -94,6 +95,9 @@ async function showFound() {
     asked.set("v", video);
     asked.set("start", start);
     asked.set("end", end);
+  } else if (query.has("picture")) {
+    path = "/api/like";
+    asked.set("picture", String(query.get("picture")));
   } else if (query.get("q")) asked.set("q", String(query.get("q")));
   else return;
   asked.set("videos", String(v));
@@ -146,7 +150,7 @@ function showEnds() {
   const text = ends && table ? spanText(table, ends) : "I and O set the start and the end of a moment.";
   const change = scores.before && scores.now !== scores.before ? `${scores.before} → ${scores.now}` : scores.now;
   byId("ends").textContent = [text, change].filter(Boolean).join(" · ");
-  for (const id of ["review", "keep", "like", "export"]) byId(id).disabled = !ends;
+  for (const id of ["review", "keep", "export"]) byId(id).disabled = !ends;
   showKept();
 }
 
@@ -162,10 +166,10 @@ function setEnds(next, isStep = true) {
 let asking = 0;
 
 async function showScore() {
-  if (!ends || !table || !(query.get("q") || query.has("like"))) return;
+  if (!ends || !table || !(query.get("q") || LIKE)) return;
   const moment = current();
   const asked = new URLSearchParams({ v: String(v), start: String(moment.start_s), end: String(moment.end_s) });
-  for (const name of ["search", "q", "like"]) if (query.has(name)) asked.set(name, String(query.get(name)));
+  for (const name of ["search", "q", "like", "picture"]) if (query.has(name)) asked.set(name, String(query.get(name)));
   const measured = await get(`/api/score?${asked}`).catch(() => null);
   if (!measured) return;
   score = { score: measured.score, match: measured.match };
@@ -180,7 +184,7 @@ function current() {
   if (!ends || !table) return null;
   return {
     v, start_s: table.start(ends.first), end_s: table.end(ends.last), sentence: query.get("q") || "",
-    like: query.has("like") ? "like another moment" : null, ...score,
+    like: LIKE, ...score,
   };
 }
 
@@ -236,7 +240,7 @@ const keys = new Keys([
   { keys: ["R"], text: "play the moment once", act: withEnds((at) => player.playPart(at.first, at.last)) },
   { keys: ["Shift+R"], text: "play it in a loop", act: withEnds((at) => player.playPart(at.first, at.last, { loop: true })) },
   { keys: ["S"], text: "keep the moment; again: take it out", act: withEnds(() => collection.toggle(current())) },
-  { keys: ["M"], text: "more like this", act: withEnds(() => moreLike()) },
+  { keys: ["M"], text: "more like this moment, or like the frame that is shown", act: () => moreLike() },
   { keys: ["T"], text: "copy video and time", act: () => copyTime() },
   { keys: ["G"], text: "next peak of the strip", act: () => peak(1) },
   { keys: ["Shift+G"], text: "peak before", act: () => peak(-1) },
@@ -255,7 +259,8 @@ function undo() {
 }
 
 function moreLike() {
-  const moment = current();
+  if (!table) return;
+  const moment = current() || { start_s: table.start(player.frame), end_s: table.end(player.frame) };
   location.href = `${ROOT}/?${new URLSearchParams({ like: `${v}:${moment.start_s}:${moment.end_s}` })}`;
 }
 
@@ -276,7 +281,7 @@ for (const [id, act] of /** @type {[string, () => void][]} */ ([
   ["zoom-fit", () => (ends ? timeline.fit(ends) : timeline.setWindow(0, Number(about.duration)))],
   ["mark-in", () => setEnd("first", player.frame)], ["mark-out", () => setEnd("last", player.frame)],
   ["review", withEnds((at) => player.playPart(at.first, at.last))], ["keep", withEnds(() => collection.toggle(current()))],
-  ["like", withEnds(() => moreLike())], ["export", withEnds(() => showExport(byId("exporting"), { moments: [current()], count: 1 }))],
+  ["like", () => moreLike()], ["export", withEnds(() => showExport(byId("exporting"), { moments: [current()], count: 1 }))],
   ["help", () => keys.show(byId("keys"))],
 ])) byId(id).addEventListener("click", act);
 showEnds();
