@@ -31,7 +31,7 @@ from truemoment.data.references import read_annotations, write_splits
 
 LIST = Path(__file__).with_name("public_predictions.csv")
 ADDRESS = "https://raw.githubusercontent.com/{repository}/{commit}/{path}"
-VUE_TR = {"fields": "moments=gt, sentence=query", "measures": "R@1,IoU=0.5; R@1,IoU=0.3; R@1,IoU=0.7; mIoU"}
+VUE_TR = {"fields": "moments=gt, sentence=query", "measures": "Area,of=IoU; Area,of=precision; Area,of=recall"}
 MOMENT_DETR = {"measures": "R@1,IoU=0.5; R@1,IoU=0.7; mAP"}
 
 BOARDS: Mapping[str, Mapping[str, str]] = {
@@ -47,7 +47,7 @@ BOARDS: Mapping[str, Mapping[str, str]] = {
 
 
 class Source(NamedTuple):
-    """A published file; without a system it has the references. `stated` is its R@1,IoU=0.5 by the repository, in %."""
+    """A published file; without a system it has the references. `stated` is the figure by the repository, in %."""
 
     board: str
     system: str
@@ -145,8 +145,12 @@ def main() -> None:
     parser.add_argument("--only", choices=BOARDS)
     parser.add_argument("--results", type=Path)
     choices = parser.parse_args()
+    boards = [choices.only] if choices.only else list(BOARDS)
     rows: list[dict[str, Any]] = []
-    for board in [choices.only] if choices.only else BOARDS:
+    if choices.results and choices.results.is_file():
+        with choices.results.open(newline="", encoding="utf-8") as kept:
+            rows = [row for row in csv.DictReader(kept) if row["board"] not in boards]
+    for board in boards:
         sources = [source for source in read_list() if source.board == board]
         write_board(board, sources, choices.folder / board)
         site = tm.leaderboard(choices.folder / board)

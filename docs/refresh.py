@@ -470,17 +470,15 @@ def bench_time(document: Path = BENCH) -> str:
 AUDITED, PUBLIC = ROOT / "results" / "audited.csv", ROOT / "benchmarks" / "public_predictions.csv"
 """What ``benchmarks/audited.py --results`` wrote, and the list of files that it read."""
 
-BOARDS = (
-    *("qvhighlights-val", "qvhighlights-test", "charades-cd-test-ood", "activitynet-cd-test-ood"),
-    *("vue-tr", "vue-tr-v2"),
-)
-"""Splits of which docs/audited.md has a table."""
+MOMENTS = ("qvhighlights-val", "qvhighlights-test", "charades-cd-test-ood", "activitynet-cd-test-ood")
+BOARDS = {**dict.fromkeys(MOMENTS, "R@1,IoU=0.5"), **dict.fromkeys(("vue-tr", "vue-tr-v2"), "Area,of=IoU")}
+"""Splits of which docs/audited.md has a table, and the measure of the verdict."""
 
 N_FLOORS, ENDS = 3, ("", "_low", "_high")
 """Floors in each of these tables, the strongest; endings of the columns of a skill and its interval."""
 
 
-def audited(board: str, measure: str = "R@1,IoU=0.5") -> str:
+def audited(board: str, measure: str) -> str:
     """Figures of public prediction files beside the strongest floors; percent, with 95 % intervals."""
     with AUDITED.open(newline="") as audits, PUBLIC.open(newline="") as public:
         rows = [row for row in csv.DictReader(audits) if row["board"] == board and row["measure"] == measure]
@@ -492,7 +490,7 @@ def audited(board: str, measure: str = "R@1,IoU=0.5") -> str:
         address = f"https://github.com/{file['repository']}/blob/{file['commit']}/{quote(file['path'])}"
         value, low, high = (f"{100 * float(row[column]):.2f}" for column in ("value", "low", "high"))
         skill = "{:.2f} ({:.2f} to {:.2f})".format(*(round(float(row[f"skill{end}"]), 2) + 0.0 for end in ENDS))
-        figures = [f"{value} ({low} to {high})", row["stated"] and f"{float(row['stated']):.2f}", skill]
+        figures = [f"{value} ({low} to {high})", row["stated"], skill]
         lines.append([f"[{row['system']}]({address})", file["paper"], *figures, row["verdict"]])
     bold = (f"**{100 * float(floor['value']):.2f}**" for floor in floors)
     lines += [[f"floor: {floor['system']}", "", figure, "", "", ""] for floor, figure in zip(floors, bold, strict=True)]
@@ -501,7 +499,7 @@ def audited(board: str, measure: str = "R@1,IoU=0.5") -> str:
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
-    **{f"audited-{board}": partial(audited, board) for board in BOARDS},
+    **{f"audited-{board}": partial(audited, board, measure) for board, measure in BOARDS.items()},
     "protocols": protocols,
     "datasets": datasets,
     "folders": folders,
