@@ -1,12 +1,15 @@
 """Extraction: a shard to rows, engines that hand shards out, and workers that die."""
 
 import contextlib
+import multiprocessing
 import os
+import re
 import signal
 import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -65,16 +68,15 @@ def test_a_model_gets_pictures_of_twice_its_size(films, colours):
     """Large frames are made smaller while they are decoded; the model's own filter does the rest."""
     sizes = set()
 
-    class Sized(colours.Colours):
-        class preparation:  # noqa: N801 - an attribute
-            shortest_side, height, width = 16, 16, 16
+    class Sized(colours.Mean):
+        shortest_side, height, width = 16, 16, 16
 
-        def prepare(self, rgb):
+        def __call__(self, rgb):
             sizes.add(rgb.shape)
-            return super().prepare(rgb)
+            return super().__call__(rgb)
 
     path = films / "a.mp4"  # 64 x 48
-    embed(Shard(VideoFile("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), Sized())
+    embed(Shard(VideoFile("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), colours.Colours(Sized()))
     assert sizes == {(32, 43, 3)}
 
 
@@ -137,12 +139,12 @@ def test_what_is_wrong_in_the_decoding_thread_is_told_here(films, colours):
     with pytest.raises(InputError, match=r"gave 2 frames, expected 6 from 39\.0 s on"):
         embed(shard, colours.Colours())
 
-    class Broken(colours.Colours):
-        def prepare(self, _):
+    class Broken(colours.Mean):
+        def __call__(self, _):
             raise RuntimeError("no pictures today")
 
     with pytest.raises(RuntimeError, match="no pictures today"):
-        embed(shard, Broken())
+        embed(shard, colours.Colours(Broken()))
     time.sleep(0.01)
     assert not [thread for thread in threading.enumerate() if "work" in thread.name]
 
@@ -177,11 +179,10 @@ def test_a_killed_worker_is_replaced(shards, colours):
     for result in embed_shards("local", iter(made), colours.ColourLoader("slow"), 2):
         results.append(result)
         if len(results) == 3:
-            killed.append(int(result.worker.rpartition(":")[2]))
+            killed += [process.pid for process in multiprocessing.active_children()]
             os.kill(killed[0], signal.SIGKILL)
     check(results, expected)
     assert not _is_there(killed[0])
-    assert killed[0] not in {int(result.worker.rpartition(":")[2]) for result in results[-3:]}
 
 
 def test_a_shard_that_kills_its_worker_is_given_up(shards, colours, tmp_path):
@@ -291,11 +292,14 @@ def test_another_encoder_than_the_indexs_is_refused(tmp_path, films, build, othe
 
 def test_breaking_off_ends_the_workers(shards, colours):
     made, _ = shards
+    before = set(Path(tempfile.gettempdir()).glob("truemoment-*"))
     results = embed_shards("local", iter(made), colours.ColourLoader("slow"), 2)
-    pid = int(next(results).worker.rpartition(":")[2])
-    assert _is_there(pid)
+    next(results)
+    pids = [process.pid for process in multiprocessing.active_children()]
+    assert len(pids) == 2
     results.close()
-    assert not _is_there(pid)
+    assert not any(map(_is_there, pids))
+    assert set(Path(tempfile.gettempdir()).glob("truemoment-*")) == before
 
 
 def _is_there(pid):
@@ -461,9 +465,11 @@ def test_a_damaged_video_is_taken_for_what_it_shows(tmp_path, paint, build):
 def test_progress_adds_up_to_all(films, build):
     told = []
     build([films / "a.mp4", films / "b.mp4"], part_s=10.0, on_progress=lambda *of: told.append(of))
-    assert sum(share for _, share, _ in told) == pytest.approx(1.0)
-    assert [name for name, _, _ in told if name == "a"] == ["a"] * 5
-    assert not any(before for _, share, before in told if share)
+    assert sum(share for _, share, _, _ in told) == pytest.approx(1.0)
+    assert [name for name, _, _, _ in told if name == "a"] == ["a"] * 5
+    assert not any(before for _, share, before, _ in told if share)
+    assert told[0][3] == ""
+    assert re.fullmatch(r"[\d,]+ frames/s, waits for (decoding|preparing pictures|the encoder)", told[-1][3])
 
 
 def test_what_bounds_it():
@@ -472,8 +478,11 @@ def test_what_bounds_it():
     assert report.rates == {"decode": 100.0, "prepare": 50.0, "encode": 25.0}
     report.encode_s = 2.5
     assert report.bound_by == "prepare"
-    report.decode_s = 3.0
+    report.decode_s, report.wall_s = 3.0, 5.0
     assert report.bound_by == "decode"
+    assert report.pace == "20 frames/s, waits for decoding"  # 100 in 5 s
+    report.workers = 2
+    assert report.bound_by == "encode"  # two of them need 2.5 s, as it does
     assert IndexReport().bound_by is None
 
 

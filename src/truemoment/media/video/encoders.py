@@ -4,7 +4,8 @@
 a name on the model hub gives a general one. Vectors are not normalised: the vector of a moment is the mean of its
 frames' vectors, compared by cosine similarity.
 
-A :class:`Preparation` prepares pictures with NumPy and Pillow only, so that processes which decode video load no model.
+A :class:`Preparation` prepares pictures with Pillow only, so that processes which decode video load no model. Pictures
+stay bytes until they are on the device of the model, which scales their colours.
 A frame-level model sees one picture at a time: it cannot see the direction of a motion.
 
 Only tensors, numbers and words of a model are read: weights are safetensors, and code beside them is never run.
@@ -19,7 +20,7 @@ import os
 import re
 import string
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.resources import files
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerBase
 
-Prepared = npt.NDArray[np.float32]  # a picture as a model takes it, (3, h, w)
+Prepared = npt.NDArray[np.uint8]  # a picture of the size that a model takes, (h, w, 3), or several
 
 BUILT_IN = "scenes"
 """The model that comes along."""
@@ -96,12 +97,17 @@ class Encoder(Protocol):
         """D, dimensions of a vector."""
         ...
 
+    @property
+    def preparation(self) -> Callable[[Pixels], Prepared]:
+        """Function that prepares a picture; it is sent to the processes that decode videos."""
+        ...
+
     def prepare(self, rgb: Pixels) -> Prepared:
-        """Prepare a picture (H, W, 3): (3, h, w), the same h and w for every picture."""
+        """Prepare a picture (H, W, 3): (h, w, 3), the same h and w for every picture."""
         ...
 
     def images(self, batch: Prepared) -> Frames:
-        """Return the vectors (B, D) of prepared pictures (B, 3, h, w)."""
+        """Return the vectors (B, D) of prepared pictures (B, h, w, 3)."""
         ...
 
     def sentences(self, texts: Sequence[str]) -> Frames:
@@ -277,21 +283,32 @@ class Preparation:
         )
 
     def __call__(self, rgb: Pixels) -> Prepared:
-        """Make a picture (H, W, 3) ready, (3, height, width)."""
+        """Resize and crop a picture (H, W, 3) to (height, width, 3); what the crop drops is not computed."""
         try:
             from PIL import Image  # noqa: PLC0415 - only pictures need it
         except ModuleNotFoundError:
             raise MissingPackageError("pillow", "search", "making pictures ready for a model") from None
         rgb = _not_too_long(rgb)
-        height, width = self._resized(*rgb.shape[:2])
+        height, width = rgb.shape[:2]
+        tall, wide = self._resized(height, width)
+        top, left = (tall - self.height) // 2, (wide - self.width) // 2
+        bottom, right = top + self.height, left + self.width
+        if (height, width) == (tall, wide):
+            return np.ascontiguousarray(rgb[top:bottom, left:right])
+        box = (left * width / wide, top * height / tall, right * width / wide, bottom * height / tall)
         picture: Any = Image.fromarray(rgb)
-        if (picture.height, picture.width) != (height, width):
-            picture = picture.resize((width, height), resample=self.resample)
-        top, left = (height - self.height) // 2, (width - self.width) // 2
-        cropped = np.asarray(picture)[top : top + self.height, left : left + self.width]
-        mean, std = (np.array(values, dtype=np.float32)[:, None, None] for values in (self.mean, self.std))
-        scaled = cropped.transpose(2, 0, 1).astype(np.float32) * np.float32(self.rescale)
-        return np.ascontiguousarray((scaled - mean) / std)
+        return np.asarray(picture.resize((self.width, self.height), resample=self.resample, box=box))
+
+    def scaled(self, pictures: Prepared) -> npt.NDArray[np.float32]:
+        """Scale the colours of prepared pictures (..., h, w, 3) as in the model's training: (..., 3, h, w)."""
+        factor, offset = self.scale
+        return np.ascontiguousarray(np.moveaxis(pictures * factor + offset, -1, -3))
+
+    @property
+    def scale(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Factor and offset of each colour, (3,): ``value * factor + offset`` is what the model takes."""
+        mean, std = np.array(self.mean), np.array(self.std)
+        return (self.rescale / std).astype(np.float32), (-mean / std).astype(np.float32)
 
     def _resized(self, height: int, width: int) -> tuple[int, int]:
         if self.shortest_side is None:
@@ -467,7 +484,7 @@ class TwoTowers:
 
     def refuse_unusable(self) -> None:
         """Try the model; refuse one that fails on a picture or a sentence, or whose vectors differ in length."""
-        black = np.zeros((1, 3, self.preparation.height, self.preparation.width), np.float32)
+        black = np.zeros((1, self.preparation.height, self.preparation.width, 3), np.uint8)
         try:
             widths = self.images(black).shape[1], self.sentences(["a"]).shape[1]
             self.cut_short(["a"])
@@ -507,16 +524,21 @@ class TwoTowers:
         return tuple(read_text(path).splitlines()) if path.is_file() else ()
 
     def prepare(self, rgb: Pixels) -> Prepared:
-        """Prepare a picture (H, W, 3): (3, h, w)."""
+        """Prepare a picture (H, W, 3): (h, w, 3)."""
         return self.preparation(rgb)
 
     def images(self, batch: Prepared) -> Frames:
-        """Return the vectors (B, D) of prepared pictures (B, 3, h, w)."""
+        """Return the vectors (B, D) of prepared pictures (B, h, w, 3)."""
+        with self._computing():
+            return _vectors(self.model.get_image_features(pixel_values=self._on_device(batch)))
+
+    def _on_device(self, pictures: Prepared) -> torch.Tensor:
+        """Bring prepared pictures (..., h, w, 3) to the device as bytes, and scale them there: (..., 3, h, w)."""
         import torch  # noqa: PLC0415 - importing it takes seconds
 
-        with self._computing():
-            pixels = torch.from_numpy(np.ascontiguousarray(batch, dtype=np.float32)).to(self.device)
-            return _vectors(self.model.get_image_features(pixel_values=pixels))
+        on_device = torch.from_numpy(np.array(pictures)).to(self.device).movedim(-1, -3).contiguous().float()
+        factor, offset = (torch.from_numpy(values).to(self.device)[:, None, None] for values in self.preparation.scale)
+        return on_device.mul_(factor).add_(offset)
 
     def sentences(self, texts: Sequence[str]) -> Frames:
         """Return the vectors (S, D) of sentences, each cut to `n_words` tokens."""

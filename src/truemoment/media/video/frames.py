@@ -172,6 +172,7 @@ def stream_frames(
     shortest_side: int | None = None,
     outline: Outline | None = None,
     offset_s: float = 0.0,
+    threads: int = 0,
 ) -> Iterator[tuple[float, Pixels]]:
     """Yield the frames shown at offset + k / fps as (time in seconds, pixels (H, W, 3)), while they are decoded.
 
@@ -187,6 +188,8 @@ def stream_frames(
         Pixels; larger pictures are reduced while decoding. None keeps the size.
     offset_s
         Time of the first frame.
+    threads
+        Threads of the decoder; 0 for one a core.
     """
     if not 0 < fps <= MOST_FPS:
         raise UsageError(f"got {fps:g} frames a second, expected above 0 and up to {MOST_FPS}")
@@ -200,7 +203,7 @@ def stream_frames(
     times_s = (offset_s + k / fps for k in range(_first_at(start_s - offset_s, fps), end))
     last: VideoFrame | None = None
     pixels: Pixels | None = None
-    for time_s, frame in shown_at(path, outline, times_s):
+    for time_s, frame in shown_at(path, outline, times_s, threads=threads):
         if pixels is None or frame is not last:
             width, height = _shown_size(frame, outline.pixel_aspect)
             scale = 1.0 if shortest_side is None else min(1.0, shortest_side / min(width, height))
@@ -504,10 +507,13 @@ def frames_between(path: AnyPath, outline: Outline, start_s: float, end_s: float
             yield start_s, shown
 
 
-def shown_at(path: AnyPath, outline: Outline, wanted_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
-    """Yield rising times, and the frame shown at each."""
+def shown_at(
+    path: AnyPath, outline: Outline, wanted_s: Iterable[float], *, threads: int = 0
+) -> Iterator[tuple[float, VideoFrame]]:
+    """Yield rising times, and the frame shown at each; the decoder has so many threads, 0 for one a core."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
+        stream.codec_context.thread_count = threads
         frames = _timed(container, stream, path, outline)
         shown: tuple[float, VideoFrame] | None = None
         ahead = next(frames, None)

@@ -148,6 +148,11 @@ def workers_that_fit(workers: int, memory_mb: int | None, free_mb: int | None) -
     return max(1, min(workers, free_mb // memory_mb))
 
 
+def available_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def free_memory_mb() -> int | None:
     """Return the memory that processes can get on this machine, MB; None where that is not known."""
     try:
