@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 
 from truemoment.base.boundary import distribution
+from truemoment.base.boundary.distribution import handing
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.video.frames import outline_of, stream_frames
 from truemoment.searching import building
@@ -78,6 +79,29 @@ def test_a_model_gets_pictures_of_twice_its_size(films, colours):
     path = films / "a.mp4"  # 64 x 48
     embed(Shard(VideoFile("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), colours.Colours(Sized()))
     assert sizes == {(32, 43, 3)}
+
+
+def test_a_row_of_a_model_of_clips_is_the_pictures_from_its_time_on(films, colours, slides):
+    class Clips(colours.Colours):
+        n_dimensions = 12
+
+        def images(self, batch):
+            return batch.reshape(len(batch), 12)  # four pictures of three colours
+
+    class OfFour(colours.Mean):
+        frames = 4
+
+    path = films / "a.mp4"
+    clips = Clips(OfFour())
+    frames = [frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 2.0)]
+    rows = embed(Shard(VideoFile("a", path, "x"), 1, 3, 20, 0.5, outline_of(path)), clips).rows
+    np.testing.assert_allclose(rows, np.reshape(frames, (20, 12))[3:], atol=1e-6)
+    # 40 s are 13.3 clips of 3 s: the last one ends with the last picture of the film, at 39.75 s.
+    frames = [frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 4 / 3)]
+    rows = embed(Shard(VideoFile("a", path, "x"), 0, 0, 14, 1 / 3, outline_of(path)), clips).rows
+    np.testing.assert_allclose(rows.reshape(56, 3), [*frames, *frames[-1:] * (56 - len(frames))], atol=1e-6)
+    rows = embed(Shard(VideoFile("s", slides, "x"), 0, 0, 900, 1.0, outline_of(slides)), clips).rows
+    assert rows.reshape(900, 4, 3).argmax(axis=2).tolist() == [[0] * 4] * 300 + [[1] * 4] * 300 + [[2] * 4] * 300
 
 
 @pytest.fixture
@@ -167,8 +191,9 @@ def test_a_local_pool_does_each_shard_once(shards, colours, workers):
     check(list(embed_shards("local", iter(made), colours.ColourLoader("colours"), workers)), expected)
 
 
-def test_parts_of_any_length_make_the_same_index(built, tmp_path, films, build):
+def test_parts_of_any_length_and_any_number_of_workers_make_the_same_index(built, tmp_path, films, build, encoded):
     build([films / "a.mp4"], part_s=3.0, workers=2)
+    assert sum(encoded) == 80  # the model is in this process
     np.testing.assert_array_equal(Index(tmp_path / "index")["a"], Index(built)["a"])
 
 
@@ -484,6 +509,34 @@ def test_what_bounds_it():
     report.workers = 2
     assert report.bound_by == "encode"  # two of them need 2.5 s, as it does
     assert IndexReport().bound_by is None
+
+
+def test_processes_start_where_much_is_to_do(films, build, monkeypatch):
+    started = []
+    distribute = building.distribute
+
+    def counted(engine, jobs, work, workers):
+        started.append(workers)
+        return distribute(engine, jobs, work, 1)
+
+    monkeypatch.setattr(building, "distribute", counted)
+    monkeypatch.setattr(building, "available_cores", lambda: 7)
+    build([films / "a.mp4"])
+    monkeypatch.setattr(building, "WORTH_WORKERS", 200)
+    build([films], out="all")  # 280 frames
+    assert started == [1, 7]
+
+
+def test_a_disk_without_room_is_one_line(films, build, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(handing.tempfile, "NamedTemporaryFile", full)
+    monkeypatch.setattr(building, "distribute", lambda _, jobs, work, __: (work.do(job) for job in jobs))
+    with pytest.raises(
+        InputError, match=r"cannot be written \(No space left on device\); set TMPDIR to a folder with more"
+    ):
+        build([films / "a.mp4"], workers=2)
 
 
 def test_impossible_work_is_refused(tmp_path, settings, colours):

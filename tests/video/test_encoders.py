@@ -114,10 +114,10 @@ def test_pictures_are_made_ready_as_the_library_does(tmp_path, processor, size):
     prepared = preparation(rgb)
     assert prepared.dtype == np.uint8
     factor, offset = (values[:, None, None] for values in preparation.scale)
-    # The library resizes all of a picture and then crops; a rounding of the part alone may fall the other way, where the
-    # weights of a filter are tenths (32 to 40 pixels) for 7 % of the bytes, else for one in a thousand.
+    # The library resizes all of a picture and then crops; a rounding of the part alone may fall the other way, where
+    # the weights of a filter are tenths (32 to 40 pixels) for 7 % of the bytes, else for one or two in a thousand.
     differences = np.abs(prepared.transpose(2, 0, 1) - (expected - offset) / factor)
-    assert differences.max() < 1.01
+    assert differences.max() < 2.01
     assert (differences > 0.5).mean() < 0.1
     np.testing.assert_array_equal(preparation.scaled(prepared[None])[0], prepared.transpose(2, 0, 1) * factor + offset)
 
@@ -219,6 +219,49 @@ def test_siglip_vectors_are_those_of_the_model(siglip):
         words = model.text_model(input_ids=numbers).pooler_output
     np.testing.assert_allclose(encoder.images(batch), images.numpy(), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(encoder.sentences(["a red circle", "blue zebra"]), words.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def xclip(tmp_path_factory, clip):
+    """A folder with a small X-CLIP model, which sees 4 pictures at once."""
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("xclip")
+    for file in clip.iterdir():
+        if file.name not in {"config.json", "model.safetensors"}:
+            shutil.copy(file, folder)
+    text = transformers.CLIPConfig.from_pretrained(clip).text_config
+    mit = {"mit_hidden_size": 8, "mit_intermediate_size": 16, "mit_num_hidden_layers": 1, "mit_num_attention_heads": 2}
+    config = transformers.XCLIPConfig(
+        text_config={
+            **TOWER,
+            **{name: getattr(text, name) for name in ("vocab_size", "bos_token_id", "eos_token_id", "pad_token_id")},
+            "max_position_embeddings": 12,
+        },
+        vision_config={**TOWER, **mit, "image_size": 32, "patch_size": 8, "num_frames": 4},
+        projection_dim=8,
+        prompt_num_attention_heads=2,
+    )
+    transformers.XCLIPModel(config).save_pretrained(folder)
+    return folder
+
+
+def test_clips_of_an_xclip_model_are_those_of_the_library(xclip):
+    encoder = load_encoder(str(xclip), device="cpu")
+    assert isinstance(encoder, Encoder)
+    assert (encoder.n_dimensions, encoder.preparation.frames) == (8, 4)
+    clips = np.stack([[encoder.prepare(picture(50, 60, seed + k)) for k in range(4)] for seed in (0, 10)])
+    model = transformers.XCLIPModel.from_pretrained(xclip).eval()
+    with torch.inference_mode():
+        pixels = torch.from_numpy(encoder.preparation.scaled(clips))
+        expected = model.get_video_features(pixel_values=pixels).pooler_output.numpy()
+        tokens = clip_tokenizer()(["a red circle"], return_tensors="pt")
+        words = model.get_text_features(**tokens).pooler_output.numpy()
+    np.testing.assert_allclose(encoder.images(clips), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(encoder.sentences(["a red circle"]), words, rtol=1e-4, atol=1e-5)
+    backwards = encoder.images(clips[:, ::-1])
+    assert np.abs(backwards - expected).max() > 1e-3  # the order of its pictures counts
+    still = np.repeat(clips[:1, :1], 4, axis=1)
+    np.testing.assert_allclose(encoder.images(clips[0, :1]), encoder.images(still), rtol=1e-4, atol=1e-5)
 
 
 def test_a_vector_does_not_depend_on_its_company(folder):

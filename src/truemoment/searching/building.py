@@ -31,6 +31,7 @@ from truemoment.searching.extraction import (
     Shard,
     attempt,
     embed_prepared,
+    frames_of,
     prepare,
     unless_damaged,
 )
@@ -40,8 +41,8 @@ PART_S = 120.0
 """Length of a part, seconds: what an interrupted command loses at most."""
 
 PART_BYTES = 40 << 20
-"""Maximum number of bytes of the pictures of a part, of which each worker has two; 120 s at 2 frames of 224 x 224 pixels a
-second are 36 million."""
+"""Maximum number of bytes of the pictures of a part, of which each worker has two: 120 s of video at 2 frames a second
+and 224 x 224 pixels have 36 million."""
 
 WORKER_MB = 400
 """Memory of a worker that decodes 1080p, megabytes."""
@@ -192,7 +193,8 @@ def rows_of_part(loader: Loader, n_rows: float) -> int:
         encoder = loader.load()
     except TrueMomentError as error:
         raise InputError(str(error)) from None
-    return max(1, min(round(n_rows), PART_BYTES // encoder.prepare(np.zeros((8, 8, 3), np.uint8)).nbytes))
+    row_bytes = frames_of(encoder.preparation) * encoder.prepare(np.zeros((8, 8, 3), np.uint8)).nbytes
+    return max(1, min(round(n_rows), PART_BYTES // row_bytes))
 
 
 def embed_shards(

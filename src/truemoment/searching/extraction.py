@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
+import operator
 import os
 import queue
 import socket
@@ -39,7 +41,7 @@ Batch = tuple["Prepared", list[int]]
 """Pictures as the encoder takes them, and the number of rows that show each."""
 
 BATCH = 32
-"""Frames of a batch."""
+"""Pictures of a batch."""
 
 AHEAD = 3
 """Batches that are decoded ahead of the encoder."""
@@ -188,7 +190,8 @@ def prepare(shard: Shard, preparation: Callable[[Pixels], Prepared], folder: Pat
 def embed_prepared(prepared: PreparedShard, encoder: Encoder, workers: int) -> EmbeddedShard:
     """Turn pictures that one of so many workers has prepared into rows, in the batches of :func:`embed`."""
     pictures, counts = prepared.pictures.take(), prepared.counts
-    batches = ((pictures[k : k + BATCH], counts[k : k + BATCH]) for k in range(0, len(counts), BATCH))
+    step = _batch_size(encoder.preparation)
+    batches = ((pictures[k : k + step], counts[k : k + step]) for k in range(0, len(counts), step))
     return _encode(prepared.shard, batches, encoder, defaultdict(float, prepared.seconds), workers)
 
 
@@ -227,13 +230,15 @@ def _encode(
 def _batches(
     shard: Shard, preparation: Callable[[Pixels], Prepared], seconds: dict[str, float], threads: int = 0
 ) -> Iterator[Batch]:
-    """Decode and prepare the pictures of a shard, some at a time, and count the frames that show each.
+    """Decode and prepare the pictures of a shard, some at a time, and count the rows that show each.
 
-    A picture that stays is prepared and encoded once: a file may claim to last for days with a few of them.
+    A picture that stays is prepared and encoded once: a file may claim to last for days with a few of them. For a model
+    of clips, a row is a clip of 1 / fps seconds: n pictures at equal distances, the first at the time of the row.
     """
+    n = frames_of(preparation)
     frames = stream_frames(
         shard.video.path,
-        shard.fps,
+        n * shard.fps,
         start_s=shard.offset_s + shard.first_row / shard.fps,
         end_s=shard.offset_s + shard.end_row / shard.fps,
         shortest_side=_decoded_side(preparation),
@@ -241,30 +246,49 @@ def _batches(
         offset_s=shard.offset_s,
         threads=threads,
     )
-    last = None
+    last: list[Pixels] = []
     pictures: list[Prepared] = []
     counts: list[int] = []
     while True:
         began = time.perf_counter()
-        frame = next(frames, None)
+        row = [pixels for _, pixels in itertools.islice(frames, n)]
         decoded = time.perf_counter()
         seconds["decode"] += decoded - began
-        if frame is None:
+        if not row:
             break
-        if frame[1] is last:
+        row += row[-1:] * (n - len(row))  # the video ends within its last clip
+        if last and all(map(operator.is_, row, last)):
             counts[-1] += 1
             continue
-        if len(pictures) == BATCH:
+        if len(pictures) == _batch_size(preparation):
             batch = np.stack(pictures), counts
             seconds["prepare"] += time.perf_counter() - decoded
             yield batch
             pictures, counts, decoded = [], [], time.perf_counter()
-        last = frame[1]
-        pictures.append(preparation(last))
+        last = row
+        pictures.append(preparation(row[0]) if n == 1 else _clip(row, preparation))
         counts.append(1)
         seconds["prepare"] += time.perf_counter() - decoded
     if pictures:
         yield np.stack(pictures), counts
+
+
+def _clip(row: list[Pixels], preparation: Callable[[Pixels], Prepared]) -> Prepared:
+    """Prepare the pictures of a clip (n, h, w, 3), each once where it stays."""
+    pictures: list[Prepared] = []
+    for before, pixels in zip([None, *row], row, strict=False):
+        pictures.append(pictures[-1] if pixels is before else preparation(pixels))
+    return np.stack(pictures)
+
+
+def frames_of(preparation: Callable[[Pixels], Prepared]) -> int:
+    """Return the number of pictures that a model sees at once."""
+    frames: int = getattr(preparation, "frames", 1)
+    return frames
+
+
+def _batch_size(preparation: Callable[[Pixels], Prepared]) -> int:
+    return max(1, BATCH // frames_of(preparation))
 
 
 def _decoded_side(preparation: Callable[[Pixels], Prepared]) -> int | None:

@@ -45,7 +45,7 @@ from truemoment.searching.building import (
     refuse_other_encoder,
     rows_of_part,
 )
-from truemoment.searching.extraction import FailedShard, Loader, Shard
+from truemoment.searching.extraction import FailedShard, Loader, Shard, frames_of
 from truemoment.searching.writing import VideoFile, list_videos
 
 MADE_OF = "made_of"
@@ -123,8 +123,8 @@ class Extraction:
 
     @property
     def first_s(self) -> float:
-        """Time of the frame of the first row."""
-        return self.every_s / 2 - 2 * SAME_TIME_S
+        """Time of the frame of the first row: the middle of its clip; its start for a model that sees all of it."""
+        return self.every_s / 2 - 2 * SAME_TIME_S if frames_of(self.loader.load().preparation) == 1 else 0.0
 
     def videos(self, paths: Iterable[Path], folder: Path, on_progress: Progress = ignore_progress) -> ExtractionReport:
         """Write the rows of videos, a file each; files and folders of them as for an index.

@@ -1,4 +1,4 @@
-"""Frames and sentences to vectors of one space: the two towers of a CLIP or SigLIP model.
+"""Frames and sentences to vectors of one space: the two towers of a CLIP, SigLIP or X-CLIP model.
 
 ``load_encoder("scenes")`` is a small built-in model for rendered shapes (:mod:`truemoment.worlds.scenes`); a folder or
 a name on the model hub gives a general one. Vectors are not normalised: the vector of a moment is the mean of its
@@ -6,7 +6,9 @@ frames' vectors, compared by cosine similarity.
 
 A :class:`Preparation` prepares pictures with Pillow only, so that processes which decode video load no model. Pictures
 stay bytes until they are on the device of the model, which scales their colours.
-A frame-level model sees one picture at a time: it cannot see the direction of a motion.
+A model of frames sees one picture at a time: it cannot see the direction of a motion. A model of clips (X-CLIP) sees
+some pictures at once. Its sentences are embedded without the prompts that its authors make of the video that they are
+compared with, so that one vector of a sentence serves all videos.
 
 Only tensors, numbers and words of a model are read: weights are safetensors, and code beside them is never run.
 """
@@ -22,7 +24,7 @@ import string
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, cast, runtime_checkable
@@ -74,6 +76,8 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.AS
 
 MOST_PIXELS_A_SIDE = 2048
 
+MOST_FRAMES_A_CLIP = 64
+
 MOST_ASPECT = 100
 """A picture that is longer than so many times its breadth is cut first."""
 
@@ -107,7 +111,7 @@ class Encoder(Protocol):
         ...
 
     def images(self, batch: Prepared) -> Frames:
-        """Return the vectors (B, D) of prepared pictures (B, h, w, 3)."""
+        """Return the vectors (B, D) of prepared pictures (B, h, w, 3), or of clips of them (B, n, h, w, 3)."""
         ...
 
     def sentences(self, texts: Sequence[str]) -> Frames:
@@ -186,12 +190,17 @@ class _TowerFile(msgspec.Struct, frozen=True):
     projection_size: Count | None = None
     projection_dim: Count | None = None
     num_labels: Labels | None = None
+    num_frames: Annotated[int, msgspec.Meta(ge=1, le=MOST_FRAMES_A_CLIP)] | msgspec.UnsetType = msgspec.UNSET
+    mit_hidden_size: Count | msgspec.UnsetType = msgspec.UNSET
+    mit_intermediate_size: Count | msgspec.UnsetType = msgspec.UNSET
+    mit_num_hidden_layers: Count | msgspec.UnsetType = msgspec.UNSET
+    mit_num_attention_heads: Count | msgspec.UnsetType = msgspec.UNSET
 
 
 class _ConfigFile(msgspec.Struct, frozen=True):
     """The part of ``config.json`` that is checked before a model is made."""
 
-    model_type: Literal["clip", "siglip"]
+    model_type: Literal["clip", "siglip", "xclip"]
     text_config: _TowerFile | None = None
     vision_config: _TowerFile | None = None
     text_config_dict: _TowerFile | None = None
@@ -232,6 +241,8 @@ class Preparation:
         Factor of colour values 0 to 255.
     resample
         Number of Pillow's filter: 2 bilinear, 3 bicubic.
+    frames
+        Number of successive pictures that the model sees at once.
     """
 
     height: int
@@ -241,6 +252,7 @@ class Preparation:
     std: tuple[float, float, float]
     rescale: float = 1 / 255
     resample: int = 3
+    frames: int = 1
 
     @classmethod
     def read(cls, folder: Path) -> Preparation:
@@ -334,8 +346,8 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
     ----------
     text
         ``scenes`` (built in), a folder, or a name on the model hub such as ``openai/clip-vit-large-patch14``,
-        optionally with ``@COMMIT``: a CLIP or SigLIP model as transformers saves it, with weights as safetensors. A
-        model that is not on this machine is fetched.
+        optionally with ``@COMMIT``: a CLIP, SigLIP or X-CLIP model as transformers saves it, with weights as
+        safetensors. A model that is not on this machine is fetched.
     device
         PyTorch device; None: an accelerator if there is one. On CUDA it computes in mixed precision, elsewhere in
         float32.
@@ -445,7 +457,7 @@ def _is_whole(folder: Path) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class TwoTowers:
-    """A CLIP or SigLIP model of transformers."""
+    """A CLIP, SigLIP or X-CLIP model of transformers."""
 
     name: str
     folder: Path
@@ -470,6 +482,8 @@ class TwoTowers:
             model = _model_of(folder, kind, _config_of(folder, kind))
             tokenizer = _tokenizer_of(folder, kind)
         text, side = model.config.text_config, model.config.vision_config.image_size
+        if kind == "xclip":
+            preparation = replace(preparation, frames=model.config.vision_config.num_frames)
         if {preparation.height, preparation.width} != {side}:
             came = f"{preparation.height} x {preparation.width}"
             raise InputError(f"makes pictures of {came}, but its model takes {side} x {side}", path=folder)
@@ -509,7 +523,7 @@ class TwoTowers:
     def n_dimensions(self) -> int:
         """D, dimensions of a vector."""
         config = self.model.config
-        return int(config.projection_dim if config.model_type == "clip" else config.vision_config.hidden_size)
+        return int(config.vision_config.hidden_size if config.model_type == "siglip" else config.projection_dim)
 
     @functools.cached_property
     def vocabulary(self) -> frozenset[str] | None:
@@ -528,9 +542,17 @@ class TwoTowers:
         return self.preparation(rgb)
 
     def images(self, batch: Prepared) -> Frames:
-        """Return the vectors (B, D) of prepared pictures (B, h, w, 3)."""
+        """Return the vectors (B, D) of prepared pictures (B, h, w, 3), or of clips of them (B, n, h, w, 3).
+
+        A model of clips takes a picture for a clip that shows nothing else.
+        """
         with self._computing():
-            return _vectors(self.model.get_image_features(pixel_values=self._on_device(batch)))
+            pixels = self._on_device(batch)
+            if self.preparation.frames == 1:
+                return _vectors(self.model.get_image_features(pixel_values=pixels))
+            if pixels.ndim == 4:
+                pixels = pixels[:, None].expand(-1, self.preparation.frames, -1, -1, -1)
+            return _vectors(self.model.get_video_features(pixel_values=pixels))
 
     def _on_device(self, pictures: Prepared) -> torch.Tensor:
         """Bring prepared pictures (..., h, w, 3) to the device as bytes, and scale them there: (..., 3, h, w)."""
@@ -654,9 +676,9 @@ def _quiet() -> Iterator[None]:
 
 
 def _config_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers types its models loosely
-    from transformers import CLIPConfig, SiglipConfig  # noqa: PLC0415 - importing it takes seconds
+    from transformers import CLIPConfig, SiglipConfig, XCLIPConfig  # noqa: PLC0415 - importing it takes seconds
 
-    family: Any = CLIPConfig if kind == "clip" else SiglipConfig
+    family: Any = {"clip": CLIPConfig, "siglip": SiglipConfig, "xclip": XCLIPConfig}[kind]
     path = folder / "config.json"
     try:
         config = family.from_pretrained(folder, local_files_only=True)
@@ -673,7 +695,7 @@ def _config_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers t
 def _least_bytes(config: Any) -> int:  # noqa: ANN401 - as above
     """Bytes that the weights of a model have at least: one a number, and the names of each layer."""
     text, vision = config.text_config, config.vision_config
-    projected = config.projection_dim if config.model_type == "clip" else text.projection_size
+    projected = text.projection_size if config.model_type == "siglip" else config.projection_dim
     of_words = text.vocab_size + text.max_position_embeddings + projected
     of_pictures = (vision.image_size // vision.patch_size) ** 2 + vision.num_channels * vision.patch_size**2
     layers = [
@@ -686,9 +708,9 @@ def _least_bytes(config: Any) -> int:  # noqa: ANN401 - as above
 
 def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - transformers types its models loosely
     import torch  # noqa: PLC0415 - importing it takes seconds
-    from transformers import CLIPModel, SiglipModel  # noqa: PLC0415 - as above
+    from transformers import CLIPModel, SiglipModel, XCLIPModel  # noqa: PLC0415 - as above
 
-    family: Any = CLIPModel if kind == "clip" else SiglipModel
+    family: Any = {"clip": CLIPModel, "siglip": SiglipModel, "xclip": XCLIPModel}[kind]
     try:
         model, loading = family.from_pretrained(
             folder,
@@ -715,13 +737,13 @@ def _tokenizer_of(folder: Path, kind: str) -> PreTrainedTokenizerBase:
     from transformers import AutoTokenizer, CLIPTokenizer, PreTrainedTokenizerFast  # noqa: PLC0415 - takes seconds
 
     whole = (folder / "tokenizer.json").is_file()
-    parts = ("vocab.json", "merges.txt") if kind == "clip" else ("spiece.model",)
+    parts = ("spiece.model",) if kind == "siglip" else ("vocab.json", "merges.txt")
     if not whole and not all((folder / part).is_file() for part in parts):
         raise MissingFileError(f"{folder}: has neither tokenizer.json nor {' and '.join(parts)}")
     if kind == "siglip" and not whole and importlib.util.find_spec("sentencepiece") is None:
         hint = "pip install sentencepiece protobuf, or save its tokenizer as tokenizer.json"
         raise InputError("has its words in spiece.model alone, which needs another package", path=folder, hint=hint)
-    family: Any = CLIPTokenizer if kind == "clip" else PreTrainedTokenizerFast if whole else AutoTokenizer
+    family: Any = CLIPTokenizer if kind != "siglip" else PreTrainedTokenizerFast if whole else AutoTokenizer
     try:
         tokenizer = cast(
             "PreTrainedTokenizerBase", family.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
