@@ -137,9 +137,8 @@ def main() -> None:
                 older[workers], of_core = rates(before(shards, workers))
                 newer[workers], of_core_now = rates(embed_shards("local", iter(shards), FreeLoader("free"), workers))
                 ratio = newer[workers] / older[workers]
-                print(
-                    f"{height}p, {workers} workers: {older[workers]:.0f} -> {newer[workers]:.0f} a second, {ratio:.2f}"
-                )
+                both = f"{older[workers]:.0f} -> {newer[workers]:.0f} a second, {ratio:.2f}"
+                print(f"{path.stem}, {workers} workers: {both}")
                 if workers == 1:
                     ratio = of_core_now / of_core
                     print(f"  of a second of processor time: {of_core:.0f} -> {of_core_now:.0f}, {ratio:.2f}")

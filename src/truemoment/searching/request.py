@@ -54,8 +54,9 @@ class EmbeddingModel(Request):
     HEADING = "Model"
 
     model: In[str | None] = option(
-        f"CLIP, SigLIP or X-CLIP: NAME or NAME@COMMIT on the hub, a folder, or scenes. [default: {DEFAULT_MODEL}]",
-        metavar="NAME|FOLDER",
+        "CLIP, SigLIP or X-CLIP: NAME or NAME@COMMIT on the hub, a folder, or scenes; or URL#NAME, a model behind an "
+        f"embeddings endpoint. [default: {DEFAULT_MODEL}]",
+        metavar="NAME|FOLDER|URL#NAME",
     )
     device: str | None = option(
         "Device of the model: cpu, cuda, cuda:1 ... [default: a GPU if there is one]", metavar="NAME"

@@ -348,10 +348,15 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
         ``scenes`` (built in), a folder, or a name on the model hub such as ``openai/clip-vit-large-patch14``,
         optionally with ``@COMMIT``: a CLIP, SigLIP or X-CLIP model as transformers saves it, with weights as
         safetensors. A model that is not on this machine is fetched.
+        ``URL#NAME`` is a model behind an address (:mod:`truemoment.media.video.endpoint_encoder`).
     device
         PyTorch device; None: an accelerator if there is one. On CUDA it computes in mixed precision, elsewhere in
         float32.
     """
+    if is_address(text):
+        from truemoment.media.video.endpoint_encoder import EndpointEncoder  # noqa: PLC0415 - it needs this module
+
+        return EndpointEncoder.load(text)
     if sys.flags.optimize > 1:
         raise UsageError("PYTHONOPTIMIZE=2 (python -OO) removes the docstrings that transformers reads: unset it")
     try:
@@ -361,6 +366,11 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
         raise MissingPackageError(error.name or "transformers", "search", "turning frames into vectors") from None
     folder, name = _folder_of(text)
     return TwoTowers.load(folder, name, device)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text names a model behind an address, not one of this machine."""
+    return text.startswith(("http://", "https://"))
 
 
 def _folder_of(text: str) -> tuple[Path, str]:
@@ -401,7 +411,7 @@ def pinned(text: str) -> str:
 def is_here(text: str) -> bool:
     """Whether :func:`load_encoder` finds all files of this model on this machine."""
     name, commit = _of_hub(text)
-    return not name or _is_folder(text) or _found(name, commit) is not None
+    return not is_address(text) and (not name or _is_folder(text) or _found(name, commit) is not None)
 
 
 def _is_folder(text: str) -> bool:
