@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from truemoment.base.boundary.distribution import (
     begin_worker,
     distribute,
 )
+from truemoment.base.boundary.distribution.handing import handing_folder
 from truemoment.base.errors import InputError, TrueMomentError, UsageError
 from truemoment.media.video.frames import Outline, outline_of
 from truemoment.searching.extraction import (
@@ -236,9 +236,9 @@ def _workers_worth_starting(shards: Iterator[Shard]) -> tuple[int, Iterator[Shar
 def _embed_prepared(shards: Iterator[Shard], loader: Loader, workers: int) -> Iterator[EmbeddedShard | FailedShard]:
     """Embed what worker processes have prepared."""
     encoder = loader.load()
-    with tempfile.TemporaryDirectory(prefix="truemoment-") as folder:
+    with handing_folder() as folder:
         work: JobRunner[Shard, PreparedShard | FailedShard] = JobRunner(
-            do=functools.partial(prepare, preparation=encoder.preparation, folder=Path(folder)),
+            do=functools.partial(prepare, preparation=encoder.preparation, folder=folder),
             begin=begin_worker,
             given_up=_given_up,
             needs="the videos under the same paths",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from truemoment.base.errors import InputError
+
+
+@contextlib.contextmanager
+def handing_folder() -> Iterator[Path]:
+    """Make a folder for arrays that are handed over, and remove it with those that nobody took."""
+    with tempfile.TemporaryDirectory(prefix="truemoment-") as folder:
+        yield Path(folder)
 
 
 @dataclass(frozen=True)
