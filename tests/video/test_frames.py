@@ -92,7 +92,7 @@ def test_seeking_is_done_where_it_saves_decoding(tmp_path, monkeypatch):
 def test_a_file_whose_seeks_lead_elsewhere_is_decoded_from_its_start(tmp_path, monkeypatch):
     path = make_video(tmp_path / "a.mp4", [400 * k for k in range(100)], gop=10)
     expected = numbers(sample_frames(path, Sampling(n_frames=5)))
-    monkeypatch.setattr("truemoment.media.video.frames._seek", lambda *_, plan: None)
+    monkeypatch.setattr("truemoment.media.video.frames._seek", lambda *_, **__: None)
     assert (
         numbers(sample_frames(path, Sampling(n_frames=5)))
         == expected

@@ -252,6 +252,8 @@ class ChunkSearch(SplitTarget):
 class DecodingWorkers(Workers):
     """Who decodes videos: this machine, for one model, or a cluster."""
 
+    HEADING = "Workers"
+
     workers: int | None = number(
         "Number of processes that decode videos. [default: 1 for a few minutes of video, else all cores]",
         None,
