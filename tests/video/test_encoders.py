@@ -20,8 +20,10 @@ from transformers.models.clip.image_processing_pil_clip import CLIPImageProcesso
 from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil  # noqa: E402 - as above
 
 from truemoment.base.errors import InputError, MissingFileError, UsageError  # noqa: E402 - as above
+from truemoment.cli import run  # noqa: E402 - as above
 from truemoment.media.video import encoders  # noqa: E402 - as above
 from truemoment.media.video.encoders import Encoder, Preparation, load_encoder  # noqa: E402 - as above
+from truemoment.searching.index import Index  # noqa: E402 - as above
 
 pytestmark = pytest.mark.slow
 
@@ -262,6 +264,19 @@ def test_clips_of_an_xclip_model_are_those_of_the_library(xclip):
     assert np.abs(backwards - expected).max() > 1e-3  # the order of its pictures counts
     still = np.repeat(clips[:1, :1], 4, axis=1)
     np.testing.assert_allclose(encoder.images(clips[0, :1]), encoder.images(still), rtol=1e-4, atol=1e-5)
+
+
+def test_an_index_of_clips_answers_a_split(xclip, painted, tmp_path):
+    index, answers, split = tmp_path / "index", tmp_path / "answers.jsonl", tmp_path / "split.jsonl"
+    assert run(["index", str(painted / "a.mp4"), "-o", str(index), "--model", str(xclip), "--quiet"]) == 0
+    made = Index(index)
+    assert (made.settings.fps, len(made["a"])) == (0.5, 20)  # clips of 2 s; the film lasts 40 s
+    query = {"query_id": "q", "video_id": "a", "sentence": "a red circle", "duration_s": 40, "moments": [[20, 28]]}
+    split.write_text(json.dumps(query))
+    assert run(["search", "split", str(index), "--annotations", str(split), "--top", "3", "-o", str(answers)]) == 0
+    moments = json.loads(answers.read_text().splitlines()[-1])["moments"]
+    assert len(moments) == 3
+    assert all(start % 2 == 0 for start, *_ in moments)
 
 
 def test_a_vector_does_not_depend_on_its_company(folder):
