@@ -253,8 +253,9 @@ def _embed_prepared(shards: Iterator[Shard], loader: Loader, workers: int) -> It
                     return
                 if isinstance(result, PreparedShard):
                     result.seconds["wait"] = time.perf_counter() - began
-                    result = unless_damaged(result.shard, functools.partial(embed_prepared, result, encoder, workers))
-                yield result
+                    yield unless_damaged(result.shard, functools.partial(embed_prepared, result, encoder, workers))
+                else:
+                    yield result
 
 
 def _given_up(shard: Shard, times: int) -> FailedShard:

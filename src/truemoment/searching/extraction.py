@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -293,8 +293,10 @@ def _batch_size(preparation: Callable[[Pixels], Prepared]) -> int:
 
 def _decoded_side(preparation: Callable[[Pixels], Prepared]) -> int | None:
     """Return the size that pictures are decoded at: twice what the model takes, so that its own filter still counts."""
-    sides: Preparation | None = preparation if hasattr(preparation, "shortest_side") else None
-    return None if sides is None else 2 * (sides.shortest_side or max(sides.height, sides.width))
+    if not hasattr(preparation, "shortest_side"):
+        return None
+    sides = cast("Preparation", preparation)
+    return 2 * (sides.shortest_side or max(sides.height, sides.width))
 
 
 @contextlib.contextmanager
