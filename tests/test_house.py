@@ -55,7 +55,6 @@ OUTSIDE = {
     "cli/__init__.py": "standard streams that were closed become the null device, before anything is imported",
     "cli/running.py": "a standard stream whose reader has gone becomes the null device",
     "collection/same_film.py": "an array as bytes in memory, which the pipeline writes",
-    "learning/served/connection.py": "speaks to an endpoint over the network",
     "learning/served/prompts/__init__.py": "parses text that the boundary has read",
     "learning/training/examples.py": "maps a temporary file that has no name",
     "learning/training/hardware.py": "asks git for the commit of a checkout",

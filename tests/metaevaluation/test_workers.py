@@ -7,8 +7,9 @@ import time
 
 import pytest
 
+from truemoment.base.boundary.distribution import available_cores
 from truemoment.base.errors import InputError, UsageError
-from truemoment.studies.meta.workers import available_cores, map_in_order
+from truemoment.studies.meta.workers import map_in_order
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7, None])

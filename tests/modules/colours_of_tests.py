@@ -13,11 +13,43 @@ from truemoment.searching.extraction import Loader
 WORDS = {"red": (1, 0, 0), "green": (0, 1, 0), "blue": (0, 0, 1)}
 
 
+class Mean:
+    """Prepares a picture: its mean colour, (1, 1, 3)."""
+
+    def __call__(self, rgb):
+        return np.float32(rgb.mean(axis=(0, 1)).reshape(1, 1, 3) / 255 - 0.5)
+
+
+@dataclass
+class Slow(Mean):
+    """Takes its time."""
+
+    def __call__(self, rgb):
+        time.sleep(0.01)
+        return super().__call__(rgb)
+
+
+@dataclass
+class Fatal(Mean):
+    """Ends its process as long as a file is there; one that is called .once is removed."""
+
+    file: Path
+
+    def __call__(self, rgb):
+        if self.file.exists():
+            self.file.unlink(missing_ok=True) if self.file.suffix == ".once" else None
+            os._exit(9)
+        return super().__call__(rgb)
+
+
 class Colours:
     name, fingerprint, n_dimensions = "colours", "c01075c01075c010", 3
 
+    def __init__(self, preparation=Mean()):  # noqa: B008 - it has no state
+        self.preparation = preparation
+
     def prepare(self, rgb):
-        return np.float32(rgb.mean(axis=(0, 1)).reshape(3, 1, 1) / 255 - 0.5)
+        return self.preparation(rgb)
 
     def images(self, batch):
         return batch.reshape(len(batch), 3)
@@ -28,18 +60,15 @@ class Colours:
 
 @dataclass(frozen=True)
 class ColourLoader(Loader):
-    """ "slow": a tenth of a second a shard; "fatal:FILE": ends its process as long as FILE is there; "none": is not."""
+    """ "slow": a hundredth of a second a picture; "fatal:FILE": see Fatal; "none": is not."""
 
     def load(self):
         if self.model == "none":
             raise MissingPackageError("colours", "paint", "the encoder")
         if self.model == "slow":
-            time.sleep(0.1)
+            return Colours(Slow())
         if self.model.startswith("fatal:"):
-            file = Path(self.model.removeprefix("fatal:"))
-            if file.exists():
-                file.unlink(missing_ok=True) if file.suffix == ".once" else None
-                os._exit(9)
+            return Colours(Fatal(Path(self.model.removeprefix("fatal:"))))
         return Colours()
 
 

@@ -1,12 +1,15 @@
 """Extraction: a shard to rows, engines that hand shards out, and workers that die."""
 
 import contextlib
+import multiprocessing
 import os
+import re
 import signal
 import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -21,6 +24,7 @@ import numpy as np
 import pytest
 
 from truemoment.base.boundary import distribution
+from truemoment.base.boundary.distribution import handing
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.video.frames import outline_of, stream_frames
 from truemoment.searching import building
@@ -65,17 +69,39 @@ def test_a_model_gets_pictures_of_twice_its_size(films, colours):
     """Large frames are made smaller while they are decoded; the model's own filter does the rest."""
     sizes = set()
 
-    class Sized(colours.Colours):
-        class preparation:  # noqa: N801 - an attribute
-            shortest_side, height, width = 16, 16, 16
+    class Sized(colours.Mean):
+        shortest_side, height, width = 16, 16, 16
 
-        def prepare(self, rgb):
+        def __call__(self, rgb):
             sizes.add(rgb.shape)
-            return super().prepare(rgb)
+            return super().__call__(rgb)
 
     path = films / "a.mp4"  # 64 x 48
-    embed(Shard(VideoFile("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), Sized())
+    embed(Shard(VideoFile("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), colours.Colours(Sized()))
     assert sizes == {(32, 43, 3)}
+
+
+def test_a_row_of_a_model_of_clips_is_the_pictures_from_its_time_on(films, colours, slides):
+    class Clips(colours.Colours):
+        n_dimensions = 12
+
+        def images(self, batch):
+            return batch.reshape(len(batch), 12)  # four pictures of three colours
+
+    class OfFour(colours.Mean):
+        frames = 4
+
+    path = films / "a.mp4"
+    clips = Clips(OfFour())
+    frames = [frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 2.0)]
+    rows = embed(Shard(VideoFile("a", path, "x"), 1, 3, 20, 0.5, outline_of(path)), clips).rows
+    np.testing.assert_allclose(rows, np.reshape(frames, (20, 12))[3:], atol=1e-6)
+    # 40 s are 13.3 clips of 3 s: the last one ends with the last picture of the film, at 39.75 s.
+    frames = [frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 4 / 3)]
+    rows = embed(Shard(VideoFile("a", path, "x"), 0, 0, 14, 1 / 3, outline_of(path)), clips).rows
+    np.testing.assert_allclose(rows.reshape(56, 3), [*frames, *frames[-1:] * (56 - len(frames))], atol=1e-6)
+    rows = embed(Shard(VideoFile("s", slides, "x"), 0, 0, 900, 1.0, outline_of(slides)), clips).rows
+    assert rows.reshape(900, 4, 3).argmax(axis=2).tolist() == [[0] * 4] * 300 + [[1] * 4] * 300 + [[2] * 4] * 300
 
 
 @pytest.fixture
@@ -137,12 +163,12 @@ def test_what_is_wrong_in_the_decoding_thread_is_told_here(films, colours):
     with pytest.raises(InputError, match=r"gave 2 frames, expected 6 from 39\.0 s on"):
         embed(shard, colours.Colours())
 
-    class Broken(colours.Colours):
-        def prepare(self, _):
+    class Broken(colours.Mean):
+        def __call__(self, _):
             raise RuntimeError("no pictures today")
 
     with pytest.raises(RuntimeError, match="no pictures today"):
-        embed(shard, Broken())
+        embed(shard, colours.Colours(Broken()))
     time.sleep(0.01)
     assert not [thread for thread in threading.enumerate() if "work" in thread.name]
 
@@ -165,8 +191,9 @@ def test_a_local_pool_does_each_shard_once(shards, colours, workers):
     check(list(embed_shards("local", iter(made), colours.ColourLoader("colours"), workers)), expected)
 
 
-def test_parts_of_any_length_make_the_same_index(built, tmp_path, films, build):
+def test_parts_of_any_length_and_any_number_of_workers_make_the_same_index(built, tmp_path, films, build, encoded):
     build([films / "a.mp4"], part_s=3.0, workers=2)
+    assert sum(encoded) == 80  # the model is in this process
     np.testing.assert_array_equal(Index(tmp_path / "index")["a"], Index(built)["a"])
 
 
@@ -177,11 +204,10 @@ def test_a_killed_worker_is_replaced(shards, colours):
     for result in embed_shards("local", iter(made), colours.ColourLoader("slow"), 2):
         results.append(result)
         if len(results) == 3:
-            killed.append(int(result.worker.rpartition(":")[2]))
+            killed += [process.pid for process in multiprocessing.active_children()]
             os.kill(killed[0], signal.SIGKILL)
     check(results, expected)
     assert not _is_there(killed[0])
-    assert killed[0] not in {int(result.worker.rpartition(":")[2]) for result in results[-3:]}
 
 
 def test_a_shard_that_kills_its_worker_is_given_up(shards, colours, tmp_path):
@@ -289,13 +315,16 @@ def test_another_encoder_than_the_indexs_is_refused(tmp_path, films, build, othe
     assert not (tmp_path / "index").exists()
 
 
-def test_breaking_off_ends_the_workers(shards, colours):
+def test_breaking_off_ends_the_workers(shards, colours, tmp_path, monkeypatch):
     made, _ = shards
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     results = embed_shards("local", iter(made), colours.ColourLoader("slow"), 2)
-    pid = int(next(results).worker.rpartition(":")[2])
-    assert _is_there(pid)
+    next(results)
+    pids = [process.pid for process in multiprocessing.active_children()]
+    assert len(pids) == 2
     results.close()
-    assert not _is_there(pid)
+    assert not any(map(_is_there, pids))
+    assert list(tmp_path.iterdir()) == []  # the pictures that nobody took
 
 
 def _is_there(pid):
@@ -461,9 +490,11 @@ def test_a_damaged_video_is_taken_for_what_it_shows(tmp_path, paint, build):
 def test_progress_adds_up_to_all(films, build):
     told = []
     build([films / "a.mp4", films / "b.mp4"], part_s=10.0, on_progress=lambda *of: told.append(of))
-    assert sum(share for _, share, _ in told) == pytest.approx(1.0)
-    assert [name for name, _, _ in told if name == "a"] == ["a"] * 5
-    assert not any(before for _, share, before in told if share)
+    assert sum(share for _, share, _, _ in told) == pytest.approx(1.0)
+    assert [name for name, _, _, _ in told if name == "a"] == ["a"] * 5
+    assert not any(before for _, share, before, _ in told if share)
+    assert told[0][3] == ""
+    assert re.fullmatch(r"[\d,]+ frames/s, waits for (decoding|preparing pictures|the encoder)", told[-1][3])
 
 
 def test_what_bounds_it():
@@ -472,9 +503,40 @@ def test_what_bounds_it():
     assert report.rates == {"decode": 100.0, "prepare": 50.0, "encode": 25.0}
     report.encode_s = 2.5
     assert report.bound_by == "prepare"
-    report.decode_s = 3.0
+    report.decode_s, report.wall_s = 3.0, 5.0
     assert report.bound_by == "decode"
+    assert report.pace == "20 frames/s, waits for decoding"  # 100 in 5 s
+    report.workers = 2
+    assert report.bound_by == "encode"  # two of them need 2.5 s, as it does
     assert IndexReport().bound_by is None
+
+
+def test_processes_start_where_much_is_to_do(films, build, monkeypatch):
+    started = []
+    distribute = building.distribute
+
+    def counted(engine, jobs, work, workers):
+        started.append(workers)
+        return distribute(engine, jobs, work, 1)
+
+    monkeypatch.setattr(building, "distribute", counted)
+    monkeypatch.setattr(building, "available_cores", lambda: 7)
+    build([films / "a.mp4"])
+    monkeypatch.setattr(building, "WORTH_WORKERS", 200)
+    build([films], out="all")  # 280 frames
+    assert started == [1, 7]
+
+
+def test_a_disk_without_room_is_one_line(films, build, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(handing.tempfile, "NamedTemporaryFile", full)
+    monkeypatch.setattr(building, "distribute", lambda _, jobs, work, __: (work.do(job) for job in jobs))
+    with pytest.raises(
+        InputError, match=r"cannot be written \(No space left on device\); set TMPDIR to a folder with more"
+    ):
+        build([films / "a.mp4"], workers=2)
 
 
 def test_impossible_work_is_refused(tmp_path, settings, colours):

@@ -319,7 +319,7 @@ from truemoment.searching.writing import IndexWriter, list_videos
 made = Settings(model="colours", encoder="colours", fingerprint="c01075c01075c010", n_dimensions=3, fps=2.0,
                 proposals=default_proposals(2.0))
 parts = []
-def follow(name, share, before):
+def follow(name, share, before, pace):
     parts.append(before)
     if parts.count(False) == 5:  # the fourth part made the first film whole; of the second one part is there
         os.kill(os.getpid(), signal.SIGKILL)

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
+from truemoment.base.boundary.endpoints import checked_url
 from truemoment.base.errors import UsageError
 from truemoment.learning.served import Endpoint, EndpointError, key_from_environment
-from truemoment.learning.served.endpoint import checked_url
 
 from .stub import FAST_S, Reply, error, said
 
@@ -157,7 +157,7 @@ def test_a_drip_counts_as_a_stall(fails):
 
 
 def test_an_answer_without_end(fails, monkeypatch):
-    monkeypatch.setattr("truemoment.learning.served.connection.MAX_ANSWER_BYTES", 1 << 20)
+    monkeypatch.setattr("truemoment.base.boundary.endpoints.connection.MAX_ANSWER_BYTES", 1 << 20)
     found, _ = fails(said("2 - 3" * 1_000_000), retries=0)
     assert "sent more than 1 MiB" in str(found)
 

@@ -8,9 +8,9 @@ import urllib.parse
 
 import pytest
 
+from truemoment.base.boundary.endpoints.key import Key
 from truemoment.base.errors import UsageError
 from truemoment.learning.served import Endpoint, EndpointError
-from truemoment.learning.served.key import Key
 
 from .stub import FAST_S, Reply, error, said
 from .wire import talking

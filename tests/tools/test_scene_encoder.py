@@ -60,7 +60,7 @@ def drawn():
 def test_pictures_are_prepared_as_the_encoder_prepares_frames(drawn):
     # A frame of a film goes through Preparation; what the model learned from must look the same.
     frame = draw_picture(drawn.scenes[3], drawn.shares[3])
-    expected = PREPARATION(frame)
+    expected = PREPARATION.scaled(PREPARATION(frame))
     np.testing.assert_allclose(scene_encoder.prepared(drawn.pixels[3:4])[0].numpy(), expected, atol=1e-6)
 
 
@@ -169,7 +169,9 @@ def test_it_learns_is_repeated_exactly_and_is_written_as_it_is_read(drawn, tmp_p
     assert encoder.vocabulary == set(known_words())
     batch = np.stack([encoder.prepare(drawn.pixels[k]) for k in range(4)])
     with torch.inference_mode():
-        expected = model.visual_projection(model.vision_model(pixel_values=torch.from_numpy(batch)).pooler_output)
+        expected = model.visual_projection(
+            model.vision_model(pixel_values=torch.from_numpy(PREPARATION.scaled(batch))).pooler_output
+        )
     np.testing.assert_allclose(encoder.images(batch), expected.numpy(), atol=0.02 * expected.abs().max().item())
     assert encoder.sentences(["a red circle"]).shape == (1, TINY.n_dimensions)
     figures = accuracy(encoder, drawn, np.random.default_rng(0), group=TINY.group)

@@ -66,7 +66,9 @@ def test_towers_return_what_the_encoder_does(videos):
     assert found == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-5)
     store = open_clip_features(f"pictures:{videos[0]}", recipe_of(), None)
     rows = store.rows("film-test", np.array([0, 3]))
-    seen = encoder.images(rows.reshape(2, 3, 48, 48))
+    factor, offset = encoder.preparation.scale
+    pictures = (np.moveaxis(rows.reshape(2, 3, 48, 48), 1, -1) - offset) / factor
+    seen = encoder.images(pictures.round().astype(np.uint8))
     mean = (seen / np.linalg.norm(seen, axis=1, keepdims=True)).mean(axis=0)
     padded = torch.zeros(1, 3, rows.shape[1])
     padded[0, :2] = torch.from_numpy(rows)

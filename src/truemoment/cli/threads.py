@@ -42,6 +42,6 @@ def limited_threads(number: int | None, default: int | None = None) -> Iterator[
 
 def threads_of_workers(engine: str, workers: int | None) -> int:
     """Return the default number of threads of each worker: the cores, divided; 1 on Ray, which gives each a core."""
-    from truemoment.studies.meta.workers import available_cores
+    from truemoment.base.boundary.distribution import available_cores
 
     return 1 if engine == "ray" else max(1, available_cores() // (workers or 1))

@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from truemoment.base.boundary.distribution import ENGINES, Engine, JobRunner, begin_worker, distribute
+import numpy as np
+
+from truemoment.base.boundary.distribution import (
+    ENGINES,
+    Engine,
+    JobRunner,
+    available_cores,
+    begin_worker,
+    distribute,
+)
+from truemoment.base.boundary.distribution.handing import handing_folder
 from truemoment.base.errors import InputError, TrueMomentError, UsageError
 from truemoment.media.video.frames import Outline, outline_of
-from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard, attempt
+from truemoment.searching.extraction import (
+    EmbeddedShard,
+    FailedShard,
+    Loader,
+    PreparedShard,
+    Shard,
+    attempt,
+    embed_prepared,
+    frames_of,
+    prepare,
+    unless_damaged,
+)
 from truemoment.searching.writing import IndexPlan, IndexWriter, VideoFile
 
 PART_S = 120.0
 """Length of a part, seconds: what an interrupted command loses at most."""
+
+PART_BYTES = 40 << 20
+"""Maximum number of bytes of the pictures of a part, of which each worker has two: 120 s of video at 2 frames a second
+and 224 x 224 pixels have 36 million."""
+
+WORKER_MB = 300
+"""Memory of a worker that decodes 1080p, megabytes: 211 were measured."""
+
+WORTH_WORKERS = 1000
+"""Frames from which on worker processes start unless the user says how many: starting them takes a second."""
 
 MOST_ROWS = 1 << 20
 """Maximum number of frames of a video, for memory: six days at 2 a second."""
@@ -45,6 +78,8 @@ class IndexReport:
         Seconds of each stage, over all workers.
     wall_s
         Wall-clock time, seconds.
+    workers
+        Number of processes that decode.
     """
 
     plan: IndexPlan = field(default_factory=IndexPlan)
@@ -59,10 +94,12 @@ class IndexReport:
     encode_s: float = 0.0
     waited_s: float = 0.0
     wall_s: float = 0.0
+    workers: int = 1
 
     def add(self, seen: EmbeddedShard) -> None:
         """Count a shard."""
         self.n_frames += len(seen.rows)
+        self.workers = seen.workers
         for name in ("decode_s", "prepare_s", "encode_s", "waited_s"):
             setattr(self, name, getattr(self, name) + getattr(seen, name))
 
@@ -77,18 +114,26 @@ class IndexReport:
         """The slowest stage: pictures are decoded and prepared beside the encoder."""
         if not self.n_frames:
             return None
-        if self.decode_s + self.prepare_s <= self.encode_s:
+        if (self.decode_s + self.prepare_s) / self.workers <= self.encode_s:
             return "encode"
         return "decode" if self.decode_s > self.prepare_s else "prepare"
 
+    @property
+    def pace(self) -> str:
+        """Frames a second until now, and what they wait for; "" before the first."""
+        if self.bound_by is None:
+            return ""
+        waits_for = {"decode": "decoding", "prepare": "preparing pictures", "encode": "the encoder"}[self.bound_by]
+        return f"{self.n_frames / max(self.wall_s, 1e-9):,.0f} frames/s, waits for {waits_for}"
 
-Progress = Callable[[str, float, bool], None]
-"""Receives a video, the share of all work that was done, and whether an earlier command did it."""
+
+Progress = Callable[[str, float, bool, str], None]
+"""Receives a video, the share of all work that was done, whether an earlier command did it, and the pace in words."""
 
 
-def ignore_progress(video_id: str, share: float, before: bool) -> None:
+def ignore_progress(video_id: str, share: float, before: bool, pace: str) -> None:
     """Show no progress."""
-    del video_id, share, before
+    del video_id, share, before, pace
 
 
 def build_index(
@@ -115,7 +160,7 @@ def build_index(
     loader
         The encoder that the index is made with.
     engine, workers
-        The engine and its number of workers; None for this process, or for all cores of a Ray cluster.
+        The engine and its number of workers; None for all cores, of this machine only where there is much to do.
     partial
         Whether the readable part of damaged or truncated videos is indexed.
     part_s
@@ -134,25 +179,87 @@ def build_index(
     began = time.perf_counter()
     plan = writer.plan(paths)
     report = IndexReport(plan, failed=dict(plan.unreadable), notes=dict(plan.notes))
-    work = _Work(writer, report, max(1, round(part_s * writer.settings.fps)), partial, on_progress)
+    work = _Work(writer, report, rows_of_part(loader, part_s * writer.settings.fps), partial, on_progress)
     for result in embed_shards(engine, work.shards(), loader, workers):
+        report.wall_s = time.perf_counter() - began
         work.take(result)
     report.wall_s = time.perf_counter() - began
     return report
 
 
+def rows_of_part(loader: Loader, n_rows: float) -> int:
+    """Return the number of rows of a part: so many, or fewer if their pictures have more than :data:`PART_BYTES`."""
+    try:
+        encoder = loader.load()
+    except TrueMomentError as error:
+        raise InputError(str(error)) from None
+    row_bytes = frames_of(encoder.preparation) * encoder.prepare(np.zeros((8, 8, 3), np.uint8)).nbytes
+    return max(1, min(round(n_rows), PART_BYTES // row_bytes))
+
+
 def embed_shards(
     engine: Engine, shards: Iterator[Shard], loader: Loader, workers: int | None
 ) -> Iterator[EmbeddedShard | FailedShard]:
-    """Embed parts of videos by an engine, and yield the result of each exactly once, in any order."""
+    """Embed parts of videos by an engine, and yield the result of each exactly once, in any order.
+
+    Workers of a cluster have a model each. On this machine workers prepare pictures for one model, in this process;
+    one worker decodes in a thread beside it.
+    """
+    if engine == "local":
+        if workers is None:
+            workers, shards = _workers_worth_starting(shards)
+        if workers > 1:
+            yield from _embed_prepared(shards, loader, workers)
+            return
     work: JobRunner[Shard, EmbeddedShard | FailedShard] = JobRunner(
         do=functools.partial(attempt, loader=loader),
         begin=begin_worker,
-        given_up=lambda shard, times: FailedShard(shard, f"{shard.video.path}: a worker died of it, {times} times"),
+        given_up=_given_up,
         needs="the videos under the same paths, and the model",
         on_gpu=(loader.device or "").startswith("cuda"),
     )
-    return distribute(engine, shards, work, workers)
+    yield from distribute(engine, shards, work, workers)
+
+
+def _workers_worth_starting(shards: Iterator[Shard]) -> tuple[int, Iterator[Shard]]:
+    """Return a worker for each core, or 1 where little is to do; and all shards."""
+    first: list[Shard] = []
+    n_rows = 0
+    for shard in shards:
+        first.append(shard)
+        n_rows += shard.end_row - shard.first_row
+        if n_rows >= WORTH_WORKERS:
+            break
+    return (available_cores() if n_rows >= WORTH_WORKERS else 1), itertools.chain(first, shards)
+
+
+def _embed_prepared(shards: Iterator[Shard], loader: Loader, workers: int) -> Iterator[EmbeddedShard | FailedShard]:
+    """Embed what worker processes have prepared."""
+    encoder = loader.load()
+    with handing_folder() as folder:
+        work: JobRunner[Shard, PreparedShard | FailedShard] = JobRunner(
+            do=functools.partial(prepare, preparation=encoder.preparation, folder=folder),
+            begin=begin_worker,
+            given_up=_given_up,
+            needs="the videos under the same paths",
+            threads=1,
+            memory_mb=WORKER_MB,
+        )
+        with contextlib.closing(distribute("local", shards, work, workers)) as results:
+            while True:
+                began = time.perf_counter()
+                result = next(results, None)
+                if result is None:
+                    return
+                if isinstance(result, PreparedShard):
+                    result.seconds["wait"] = time.perf_counter() - began
+                    yield unless_damaged(result.shard, functools.partial(embed_prepared, result, encoder, workers))
+                else:
+                    yield result
+
+
+def _given_up(shard: Shard, times: int) -> FailedShard:
+    return FailedShard(shard, f"{shard.video.path}: a worker died of it, {times} times")
 
 
 def count_rows(video: VideoFile, outline: Outline, fps: float, offset_s: float = 0.0) -> int:
@@ -203,7 +310,9 @@ class _Work:
             self.report.parts_kept += len(kept)
             self.stills[name] = self._still_parts(outline, n_rows)
             self.left[name] = set(numbers) - kept - self.stills[name]
-            self.on_progress(name, self._share(video, len(kept | self.stills[name]) / len(numbers)), True)
+            self.on_progress(
+                name, self._share(video, len(kept | self.stills[name]) / len(numbers)), True, self.report.pace
+            )
             if outline.fault:
                 self._note(name, outline.fault)
             if not self.left[name]:
@@ -240,7 +349,7 @@ class _Work:
         self.report.add(result)
         self.left[name].discard(result.shard.number)
         share = len(result.rows) / outline.n_frames(self.writer.settings.fps)
-        self.on_progress(name, self._share(video, share), False)
+        self.on_progress(name, self._share(video, share), False, self.report.pace)
         if not self.left[name]:
             self._finish(video, outline)
 
@@ -256,7 +365,7 @@ class _Work:
 
     def _fail(self, video: VideoFile, why: str) -> None:
         self.report.failed[video.video_id] = why
-        self.on_progress(video.video_id, 0.0, False)
+        self.on_progress(video.video_id, 0.0, False, self.report.pace)
 
     def _share(self, video: VideoFile, of_video: float) -> float:
         """Return the share of all work: videos are weighted by the size of their files."""

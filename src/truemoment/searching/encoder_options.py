@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.features.own import DType
-from truemoment.searching.extraction import Loader
+from truemoment.searching.extraction import Loader, frames_of
 from truemoment.searching.layout import SETTINGS, Settings, default_proposals, is_index, read_settings
-from truemoment.searching.request import DEFAULT_FPS, DEFAULT_MODEL
+from truemoment.searching.request import DEFAULT_CLIPS, DEFAULT_FPS, DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from truemoment.media.video.encoders import Encoder
@@ -81,10 +81,11 @@ class EncoderOptions:
     def settings(self, index: Path) -> Settings:
         """Load the model, and return how an index is made with it."""
         made = read_settings(index) if is_index(index) else None
-        fps = (made.fps if made else DEFAULT_FPS) if self.fps is None else self.fps
         loader = self.loader(index, made)
-        proposals = self.proposals or (made.proposals if made and made.fps == fps else default_proposals(fps))
         with self._name_index(index):
+            default = DEFAULT_FPS if frames_of(loader.load().preparation) == 1 else DEFAULT_CLIPS
+            fps = (made.fps if made else default) if self.fps is None else self.fps
+            proposals = self.proposals or (made.proposals if made and made.fps == fps else default_proposals(fps))
             return settings_with(loader, fps, proposals, made.dtype if made else "float16")
 
     @contextlib.contextmanager

@@ -14,6 +14,7 @@ file that was made of anything else is refused.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,8 +36,16 @@ from truemoment.media.features.own import DType, write_store
 from truemoment.media.video.encoders import Encoder, TokenEncoder
 from truemoment.media.video.files import identity_of
 from truemoment.media.video.frames import SAME_TIME_S, outline_of
-from truemoment.searching.building import Progress, count_rows, embed_shards, ignore_progress, refuse_other_encoder
-from truemoment.searching.extraction import FailedShard, Loader, Shard
+from truemoment.searching.building import (
+    PART_S,
+    Progress,
+    count_rows,
+    embed_shards,
+    ignore_progress,
+    refuse_other_encoder,
+    rows_of_part,
+)
+from truemoment.searching.extraction import FailedShard, Loader, Shard, frames_of
 from truemoment.searching.writing import VideoFile, list_videos
 
 MADE_OF = "made_of"
@@ -114,8 +123,8 @@ class Extraction:
 
     @property
     def first_s(self) -> float:
-        """Time of the frame of the first row."""
-        return self.every_s / 2 - 2 * SAME_TIME_S
+        """Time of the frame of the first row: the middle of its clip; its start for a model that sees all of it."""
+        return self.every_s / 2 - 2 * SAME_TIME_S if frames_of(self.loader.load().preparation) == 1 else 0.0
 
     def videos(self, paths: Iterable[Path], folder: Path, on_progress: Progress = ignore_progress) -> ExtractionReport:
         """Write the rows of videos, a file each; files and folders of them as for an index.
@@ -123,18 +132,31 @@ class Extraction:
         A video that cannot be read is named in the report, and the others are written.
         """
         videos, report, encoder = _named_once(list_videos(paths).videos), ExtractionReport(), self.loader.load()
+        tables: dict[str, Frames] = {}
+        seen: Counter[str] = Counter()
         with _writing(folder) as own:
-            shards = self._missing(videos, own, encoder, report, on_progress)
-            for result in embed_shards(self.engine, shards, self.loader, self.workers):
-                video = result.shard.video
+            for result in embed_shards(
+                self.engine, self._missing(videos, own, encoder, report, on_progress), self.loader, self.workers
+            ):
+                shard, name = result.shard, result.shard.video.video_id
+                if name in report.failed:
+                    continue
                 if isinstance(result, FailedShard):
-                    report.failed[video.video_id] = result.why
+                    report.failed[name] = result.why
+                    tables.pop(name, None)
                 else:
                     refuse_other_encoder(result, encoder.fingerprint, encoder.n_dimensions)
-                    made_of = self._made_of(encoder, video.identity, self.every_s)
-                    _write(own / f"{video.video_id}.npz", made_of, **{KEY: result.rows})
-                    report.made.append(video.video_id)
-                on_progress(video.video_id, 1 / len(videos), False)
+                    if name not in tables:
+                        n_rows = count_rows(shard.video, shard.outline, self.fps, self.first_s)
+                        tables[name] = np.empty((n_rows, encoder.n_dimensions), np.float32)
+                    tables[name][shard.first_row : shard.end_row] = result.rows
+                    seen[name] += len(result.rows)
+                    if seen[name] < len(tables[name]):
+                        continue
+                    made_of = self._made_of(encoder, shard.video.identity, self.every_s)
+                    _write(own / f"{name}.npz", made_of, **{KEY: tables.pop(name)})
+                    report.made.append(name)
+                on_progress(name, 1 / len(videos), False, "")
         return report
 
     def _missing(
@@ -145,20 +167,23 @@ class Extraction:
         report: ExtractionReport,
         on_progress: Progress,
     ) -> Iterator[Shard]:
-        """Yield each video without a file, as one part; each is opened when its turn comes."""
+        """Yield the parts of each video without a file; each is opened when its turn comes."""
+        part_rows = rows_of_part(self.loader, PART_S * self.fps)
         for video in videos:
             if _is_made(folder / f"{video.video_id}.npz", self._made_of(encoder, video.identity, self.every_s)):
                 report.kept.append(video.video_id)
-                on_progress(video.video_id, 1 / len(videos), True)
+                on_progress(video.video_id, 1 / len(videos), True, "")
                 continue
             try:
                 outline = outline_of(video.path)
                 n_rows = count_rows(video, outline, self.fps, self.first_s)
             except TrueMomentError as error:
                 report.failed[video.video_id] = str(error)
-                on_progress(video.video_id, 1 / len(videos), False)
+                on_progress(video.video_id, 1 / len(videos), False, "")
                 continue
-            yield Shard(video, 0, 0, n_rows, self.fps, outline, self.first_s)
+            for number, first in enumerate(range(0, n_rows, part_rows)):
+                end = min(first + part_rows, n_rows)
+                yield Shard(video, number, first, end, self.fps, outline, self.first_s)
 
     def mapped(self, paths: Iterable[Path], folder: Path, on_progress: Progress = ignore_progress) -> ExtractionReport:
         """Write the rows of videos as one folder of our own format, complete or not at all.

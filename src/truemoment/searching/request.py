@@ -33,6 +33,13 @@ DEFAULT_MODEL = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
 
 DEFAULT_FPS = 2.0
 
+DEFAULT_CLIPS = 0.5
+"""Clips a second of a model of clips: each lasts 2 s."""
+
+FPS_HELP = (
+    f"Frames per second to embed, or clips per second for X-CLIP. [default: {DEFAULT_FPS:g}; X-CLIP {DEFAULT_CLIPS:g}]"
+)
+
 APART_S = 5.0
 """The moments that are shown are different places of a video, not a place and its neighbours."""
 
@@ -47,8 +54,9 @@ class EmbeddingModel(Request):
     HEADING = "Model"
 
     model: In[str | None] = option(
-        f"CLIP or SigLIP: NAME or NAME@COMMIT on the hub, a folder, or scenes. [default: {DEFAULT_MODEL}]",
-        metavar="NAME|FOLDER",
+        "CLIP, SigLIP or X-CLIP: NAME or NAME@COMMIT on the hub, a folder, or scenes; or URL#NAME, a model behind an "
+        f"embeddings endpoint. [default: {DEFAULT_MODEL}]",
+        metavar="NAME|FOLDER|URL#NAME",
     )
     device: str | None = option(
         "Device of the model: cpu, cuda, cuda:1 ... [default: a GPU if there is one]", metavar="NAME"
@@ -62,7 +70,7 @@ class VideoIndexing(EmbeddingModel):
     HEADING = "Video without an index"
 
     index: AnyFile | None = option("Folder of its index. [default: beside it]", metavar="DIR")
-    fps: float | None = option(f"Frames per second to embed. [default: {DEFAULT_FPS:g}]", metavar="F")
+    fps: float | None = option(FPS_HELP, metavar="F")
     partial: bool = option("Index the readable part of a damaged or truncated video.", False, rare=True)
 
     def check(self) -> None:
@@ -254,8 +262,22 @@ class ChunkSearch(SplitTarget):
         return SWEPT if self.measures is None else parse_measures(self.measures)
 
 
+@dataclass(frozen=True, kw_only=True)
+class DecodingWorkers(Workers):
+    """Who decodes videos: this machine, for one model, or a cluster."""
+
+    HEADING = "Workers"
+
+    workers: int | None = number(
+        "Number of processes that decode videos. [default: 1 for a few minutes of video, else all cores]",
+        None,
+        1,
+        10_000,
+    )
+
+
 @dataclass(frozen=True)
-class IndexRequest(EmbeddingModel, Workers):
+class IndexRequest(EmbeddingModel, DecodingWorkers):
     """Videos that are indexed, and how."""
 
     videos: tuple[Path, ...] | AnyFile | Sequence[AnyFile] = argument(metavar="VIDEO...")
@@ -263,7 +285,7 @@ class IndexRequest(EmbeddingModel, Workers):
     out: OutFolder[AnyFile | None] = option(
         "Folder of the index. [default: VIDEO.index]", name="-o --out", metavar="INDEX"
     )
-    fps: float | None = option(f"Frames per second to embed. [default: {DEFAULT_FPS:g}]", metavar="F")
+    fps: float | None = option(FPS_HELP, metavar="F")
     partial: bool = option("Index the readable part of damaged or truncated videos, with a warning.", False)
     proposals: str | None = option(
         "Candidate moments. [default: windows of about 64 s and 256 s]", metavar="SCHEME", rare=True
@@ -323,7 +345,7 @@ class CalibrationRequest(EmbeddingModel):
 
 
 @dataclass(frozen=True)
-class ExtractionRequest(EmbeddingModel, Workers):
+class ExtractionRequest(EmbeddingModel, DecodingWorkers):
     """Videos or sentences, and how their features are written."""
 
     videos: tuple[Path, ...] = argument(metavar="[VIDEO...]", required=False)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @binder.command("extract")
 def command(request: ExtractionRequest, _threads: Threads) -> None:
-    """Make features of VIDEO by a CLIP or SigLIP model: a row for every S seconds, by the image tower.
+    """Make features of VIDEO by a CLIP, SigLIP or X-CLIP model: a row for every S seconds.
 
     With --queries FILE, make those of sentences: a row for every token, by the text tower. VIDEO is a file,
     or a folder: then all videos in it and in its folders. The same command resumes an interrupted one.

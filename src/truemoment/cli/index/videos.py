@@ -83,11 +83,12 @@ def _progress_of_videos(*, show: bool) -> Iterator[Progress]:
         return
     from tqdm import tqdm
 
-    form = "{desc} {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left"
+    form = "{desc} {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left{postfix}"
     with tqdm(total=1.0, bar_format=form, leave=False) as bar:
 
-        def on_progress(video_id: str, share: float, before: bool) -> None:
+        def on_progress(video_id: str, share: float, before: bool, pace: str) -> None:
             bar.set_description_str(video_id, refresh=False)
+            bar.set_postfix_str(pace, refresh=False)
             if before:  # no time was spent on it, so it shows nothing about the time left
                 bar.initial += share
             bar.update(min(share, max(0.0, 1.0 - bar.n)))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from truemoment.base.errors import UsageError
 from truemoment.base.records import Queries
 from truemoment.learning.models.base import Inputs
 from truemoment.learning.models.retrieval_model import MOST_SCALE, ResidualMap, RetrievalModel, mean_of, present, unit
@@ -93,6 +94,8 @@ class Towers(nn.Module):
         encoder = load_encoder(name, device="cpu")
         if not isinstance(encoder, TwoTowers):
             raise TypeError(f"{name} has no towers that can learn")
+        if encoder.preparation.frames > 1:
+            raise UsageError(f"{encoder.name} sees clips, expected a model of pictures, CLIP or SigLIP")
         self._tokenizer = encoder.tokenizer
         self.n_tokens = min(MOST_TOKENS, encoder.n_words)
         self.is_siglip = encoder.model.config.model_type == "siglip"

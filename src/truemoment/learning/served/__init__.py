@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from truemoment.learning.served.endpoint import Completion, Endpoint, EndpointError, key_from_environment
+from truemoment.base.boundary.endpoints import EndpointError, key_from_environment
+from truemoment.learning.served.endpoint import Completion, Endpoint
 from truemoment.learning.served.grounder import CollectedAnswers, ServedModel, Unanswered
 from truemoment.learning.served.prompts import PROMPTS, Prompt, get_prompt
 from truemoment.learning.served.raw import RawAnswer, RawAnswers

@@ -20,6 +20,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from truemoment.base.boundary.endpoints import EndpointError
+from truemoment.base.boundary.endpoints.connection import Connection
 from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.intervals import Ints
 from truemoment.base.records import MAX_TIME_S, Annotations, Predictions, Queries, as_strings
@@ -27,8 +29,7 @@ from truemoment.base.version import __version__
 from truemoment.data.answers import VERSION as PARSER_VERSION
 from truemoment.data.formats.base import AnswerRows, Parsing, in_seconds
 from truemoment.data.formats.parsed_answers import parse_rows
-from truemoment.learning.served.connection import Connection
-from truemoment.learning.served.endpoint import Endpoint, EndpointError
+from truemoment.learning.served.endpoint import Endpoint
 from truemoment.learning.served.prompts import Prompt, messages
 from truemoment.learning.served.raw import RawAnswer, RawAnswers, Usage, key_of, utc_now
 from truemoment.learning.served.shared_frames import SharedFrames

@@ -1,11 +1,14 @@
-"""Frames and sentences to vectors of one space: the two towers of a CLIP or SigLIP model.
+"""Frames and sentences to vectors of one space: the two towers of a CLIP, SigLIP or X-CLIP model.
 
 ``load_encoder("scenes")`` is a small built-in model for rendered shapes (:mod:`truemoment.worlds.scenes`); a folder or
 a name on the model hub gives a general one. Vectors are not normalised: the vector of a moment is the mean of its
 frames' vectors, compared by cosine similarity.
 
-A :class:`Preparation` prepares pictures with NumPy and Pillow only, so that processes which decode video load no model.
-A frame-level model sees one picture at a time: it cannot see the direction of a motion.
+A :class:`Preparation` prepares pictures with Pillow only, so that processes which decode video load no model. Pictures
+stay bytes until they are on the device of the model, which scales their colours.
+A model of frames sees one picture at a time: it cannot see the direction of a motion. A model of clips (X-CLIP) sees
+some pictures at once. Its sentences are embedded without the prompts that its authors make of the video that they are
+compared with, so that one vector of a sentence serves all videos.
 
 Only tensors, numbers and words of a model are read: weights are safetensors, and code beside them is never run.
 """
@@ -19,9 +22,9 @@ import os
 import re
 import string
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, cast, runtime_checkable
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerBase
 
-Prepared = npt.NDArray[np.float32]  # a picture as a model takes it, (3, h, w)
+Prepared = npt.NDArray[np.uint8]  # a picture of the size that a model takes, (h, w, 3), or several
 
 BUILT_IN = "scenes"
 """The model that comes along."""
@@ -73,6 +76,8 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.AS
 
 MOST_PIXELS_A_SIDE = 2048
 
+MOST_FRAMES_A_CLIP = 64
+
 MOST_ASPECT = 100
 """A picture that is longer than so many times its breadth is cut first."""
 
@@ -96,12 +101,17 @@ class Encoder(Protocol):
         """D, dimensions of a vector."""
         ...
 
+    @property
+    def preparation(self) -> Callable[[Pixels], Prepared]:
+        """Function that prepares a picture; it is sent to the processes that decode videos."""
+        ...
+
     def prepare(self, rgb: Pixels) -> Prepared:
-        """Prepare a picture (H, W, 3): (3, h, w), the same h and w for every picture."""
+        """Prepare a picture (H, W, 3): (h, w, 3), the same h and w for every picture."""
         ...
 
     def images(self, batch: Prepared) -> Frames:
-        """Return the vectors (B, D) of prepared pictures (B, 3, h, w)."""
+        """Return the vectors (B, D) of prepared pictures (B, h, w, 3), or of clips of them (B, n, h, w, 3)."""
         ...
 
     def sentences(self, texts: Sequence[str]) -> Frames:
@@ -180,12 +190,17 @@ class _TowerFile(msgspec.Struct, frozen=True):
     projection_size: Count | None = None
     projection_dim: Count | None = None
     num_labels: Labels | None = None
+    num_frames: Annotated[int, msgspec.Meta(ge=1, le=MOST_FRAMES_A_CLIP)] | msgspec.UnsetType = msgspec.UNSET
+    mit_hidden_size: Count | msgspec.UnsetType = msgspec.UNSET
+    mit_intermediate_size: Count | msgspec.UnsetType = msgspec.UNSET
+    mit_num_hidden_layers: Count | msgspec.UnsetType = msgspec.UNSET
+    mit_num_attention_heads: Count | msgspec.UnsetType = msgspec.UNSET
 
 
 class _ConfigFile(msgspec.Struct, frozen=True):
     """The part of ``config.json`` that is checked before a model is made."""
 
-    model_type: Literal["clip", "siglip"]
+    model_type: Literal["clip", "siglip", "xclip"]
     text_config: _TowerFile | None = None
     vision_config: _TowerFile | None = None
     text_config_dict: _TowerFile | None = None
@@ -226,6 +241,8 @@ class Preparation:
         Factor of colour values 0 to 255.
     resample
         Number of Pillow's filter: 2 bilinear, 3 bicubic.
+    frames
+        Number of successive pictures that the model sees at once.
     """
 
     height: int
@@ -235,6 +252,7 @@ class Preparation:
     std: tuple[float, float, float]
     rescale: float = 1 / 255
     resample: int = 3
+    frames: int = 1
 
     @classmethod
     def read(cls, folder: Path) -> Preparation:
@@ -277,21 +295,32 @@ class Preparation:
         )
 
     def __call__(self, rgb: Pixels) -> Prepared:
-        """Make a picture (H, W, 3) ready, (3, height, width)."""
+        """Resize and crop a picture (H, W, 3) to (height, width, 3); what the crop drops is not computed."""
         try:
             from PIL import Image  # noqa: PLC0415 - only pictures need it
         except ModuleNotFoundError:
             raise MissingPackageError("pillow", "search", "making pictures ready for a model") from None
         rgb = _not_too_long(rgb)
-        height, width = self._resized(*rgb.shape[:2])
+        height, width = rgb.shape[:2]
+        tall, wide = self._resized(height, width)
+        top, left = (tall - self.height) // 2, (wide - self.width) // 2
+        bottom, right = top + self.height, left + self.width
+        if (height, width) == (tall, wide):
+            return np.ascontiguousarray(rgb[top:bottom, left:right])
+        box = (left * width / wide, top * height / tall, right * width / wide, bottom * height / tall)
         picture: Any = Image.fromarray(rgb)
-        if (picture.height, picture.width) != (height, width):
-            picture = picture.resize((width, height), resample=self.resample)
-        top, left = (height - self.height) // 2, (width - self.width) // 2
-        cropped = np.asarray(picture)[top : top + self.height, left : left + self.width]
-        mean, std = (np.array(values, dtype=np.float32)[:, None, None] for values in (self.mean, self.std))
-        scaled = cropped.transpose(2, 0, 1).astype(np.float32) * np.float32(self.rescale)
-        return np.ascontiguousarray((scaled - mean) / std)
+        return np.asarray(picture.resize((self.width, self.height), resample=self.resample, box=box))
+
+    def scaled(self, pictures: Prepared) -> npt.NDArray[np.float32]:
+        """Scale the colours of prepared pictures (..., h, w, 3) as in the model's training: (..., 3, h, w)."""
+        factor, offset = self.scale
+        return np.ascontiguousarray(np.moveaxis(pictures * factor + offset, -1, -3))
+
+    @property
+    def scale(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Factor and offset of each colour, (3,): ``value * factor + offset`` is what the model takes."""
+        mean, std = np.array(self.mean), np.array(self.std)
+        return (self.rescale / std).astype(np.float32), (-mean / std).astype(np.float32)
 
     def _resized(self, height: int, width: int) -> tuple[int, int]:
         if self.shortest_side is None:
@@ -317,12 +346,17 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
     ----------
     text
         ``scenes`` (built in), a folder, or a name on the model hub such as ``openai/clip-vit-large-patch14``,
-        optionally with ``@COMMIT``: a CLIP or SigLIP model as transformers saves it, with weights as safetensors. A
-        model that is not on this machine is fetched.
+        optionally with ``@COMMIT``: a CLIP, SigLIP or X-CLIP model as transformers saves it, with weights as
+        safetensors. A model that is not on this machine is fetched.
+        ``URL#NAME`` is a model behind an address (:mod:`truemoment.media.video.endpoint_encoder`).
     device
         PyTorch device; None: an accelerator if there is one. On CUDA it computes in mixed precision, elsewhere in
         float32.
     """
+    if is_address(text):
+        from truemoment.media.video.endpoint_encoder import EndpointEncoder  # noqa: PLC0415 - it needs this module
+
+        return EndpointEncoder.load(text)
     if sys.flags.optimize > 1:
         raise UsageError("PYTHONOPTIMIZE=2 (python -OO) removes the docstrings that transformers reads: unset it")
     try:
@@ -332,6 +366,11 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
         raise MissingPackageError(error.name or "transformers", "search", "turning frames into vectors") from None
     folder, name = _folder_of(text)
     return TwoTowers.load(folder, name, device)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text names a model behind an address, not one of this machine."""
+    return text.startswith(("http://", "https://"))
 
 
 def _folder_of(text: str) -> tuple[Path, str]:
@@ -372,7 +411,7 @@ def pinned(text: str) -> str:
 def is_here(text: str) -> bool:
     """Whether :func:`load_encoder` finds all files of this model on this machine."""
     name, commit = _of_hub(text)
-    return not name or _is_folder(text) or _found(name, commit) is not None
+    return not is_address(text) and (not name or _is_folder(text) or _found(name, commit) is not None)
 
 
 def _is_folder(text: str) -> bool:
@@ -428,7 +467,7 @@ def _is_whole(folder: Path) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class TwoTowers:
-    """A CLIP or SigLIP model of transformers."""
+    """A CLIP, SigLIP or X-CLIP model of transformers."""
 
     name: str
     folder: Path
@@ -453,6 +492,8 @@ class TwoTowers:
             model = _model_of(folder, kind, _config_of(folder, kind))
             tokenizer = _tokenizer_of(folder, kind)
         text, side = model.config.text_config, model.config.vision_config.image_size
+        if kind == "xclip":
+            preparation = replace(preparation, frames=model.config.vision_config.num_frames)
         if {preparation.height, preparation.width} != {side}:
             came = f"{preparation.height} x {preparation.width}"
             raise InputError(f"makes pictures of {came}, but its model takes {side} x {side}", path=folder)
@@ -467,7 +508,7 @@ class TwoTowers:
 
     def refuse_unusable(self) -> None:
         """Try the model; refuse one that fails on a picture or a sentence, or whose vectors differ in length."""
-        black = np.zeros((1, 3, self.preparation.height, self.preparation.width), np.float32)
+        black = np.zeros((1, self.preparation.height, self.preparation.width, 3), np.uint8)
         try:
             widths = self.images(black).shape[1], self.sentences(["a"]).shape[1]
             self.cut_short(["a"])
@@ -492,7 +533,7 @@ class TwoTowers:
     def n_dimensions(self) -> int:
         """D, dimensions of a vector."""
         config = self.model.config
-        return int(config.projection_dim if config.model_type == "clip" else config.vision_config.hidden_size)
+        return int(config.vision_config.hidden_size if config.model_type == "siglip" else config.projection_dim)
 
     @functools.cached_property
     def vocabulary(self) -> frozenset[str] | None:
@@ -507,16 +548,29 @@ class TwoTowers:
         return tuple(read_text(path).splitlines()) if path.is_file() else ()
 
     def prepare(self, rgb: Pixels) -> Prepared:
-        """Prepare a picture (H, W, 3): (3, h, w)."""
+        """Prepare a picture (H, W, 3): (h, w, 3)."""
         return self.preparation(rgb)
 
     def images(self, batch: Prepared) -> Frames:
-        """Return the vectors (B, D) of prepared pictures (B, 3, h, w)."""
+        """Return the vectors (B, D) of prepared pictures (B, h, w, 3), or of clips of them (B, n, h, w, 3).
+
+        A model of clips takes a picture for a clip that shows nothing else.
+        """
+        with self._computing():
+            pixels = self._on_device(batch)
+            if self.preparation.frames == 1:
+                return _vectors(self.model.get_image_features(pixel_values=pixels))
+            if pixels.ndim == 4:
+                pixels = pixels[:, None].expand(-1, self.preparation.frames, -1, -1, -1)
+            return _vectors(self.model.get_video_features(pixel_values=pixels))
+
+    def _on_device(self, pictures: Prepared) -> torch.Tensor:
+        """Bring prepared pictures (..., h, w, 3) to the device as bytes, and scale them there: (..., 3, h, w)."""
         import torch  # noqa: PLC0415 - importing it takes seconds
 
-        with self._computing():
-            pixels = torch.from_numpy(np.ascontiguousarray(batch, dtype=np.float32)).to(self.device)
-            return _vectors(self.model.get_image_features(pixel_values=pixels))
+        on_device = torch.from_numpy(np.array(pictures)).to(self.device).movedim(-1, -3).contiguous().float()
+        factor, offset = (torch.from_numpy(values).to(self.device)[:, None, None] for values in self.preparation.scale)
+        return on_device.mul_(factor).add_(offset)
 
     def sentences(self, texts: Sequence[str]) -> Frames:
         """Return the vectors (S, D) of sentences, each cut to `n_words` tokens."""
@@ -632,9 +686,9 @@ def _quiet() -> Iterator[None]:
 
 
 def _config_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers types its models loosely
-    from transformers import CLIPConfig, SiglipConfig  # noqa: PLC0415 - importing it takes seconds
+    from transformers import CLIPConfig, SiglipConfig, XCLIPConfig  # noqa: PLC0415 - importing it takes seconds
 
-    family: Any = CLIPConfig if kind == "clip" else SiglipConfig
+    family: Any = {"clip": CLIPConfig, "siglip": SiglipConfig, "xclip": XCLIPConfig}[kind]
     path = folder / "config.json"
     try:
         config = family.from_pretrained(folder, local_files_only=True)
@@ -651,7 +705,7 @@ def _config_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers t
 def _least_bytes(config: Any) -> int:  # noqa: ANN401 - as above
     """Bytes that the weights of a model have at least: one a number, and the names of each layer."""
     text, vision = config.text_config, config.vision_config
-    projected = config.projection_dim if config.model_type == "clip" else text.projection_size
+    projected = text.projection_size if config.model_type == "siglip" else config.projection_dim
     of_words = text.vocab_size + text.max_position_embeddings + projected
     of_pictures = (vision.image_size // vision.patch_size) ** 2 + vision.num_channels * vision.patch_size**2
     layers = [
@@ -664,9 +718,9 @@ def _least_bytes(config: Any) -> int:  # noqa: ANN401 - as above
 
 def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - transformers types its models loosely
     import torch  # noqa: PLC0415 - importing it takes seconds
-    from transformers import CLIPModel, SiglipModel  # noqa: PLC0415 - as above
+    from transformers import CLIPModel, SiglipModel, XCLIPModel  # noqa: PLC0415 - as above
 
-    family: Any = CLIPModel if kind == "clip" else SiglipModel
+    family: Any = {"clip": CLIPModel, "siglip": SiglipModel, "xclip": XCLIPModel}[kind]
     try:
         model, loading = family.from_pretrained(
             folder,
@@ -693,13 +747,13 @@ def _tokenizer_of(folder: Path, kind: str) -> PreTrainedTokenizerBase:
     from transformers import AutoTokenizer, CLIPTokenizer, PreTrainedTokenizerFast  # noqa: PLC0415 - takes seconds
 
     whole = (folder / "tokenizer.json").is_file()
-    parts = ("vocab.json", "merges.txt") if kind == "clip" else ("spiece.model",)
+    parts = ("spiece.model",) if kind == "siglip" else ("vocab.json", "merges.txt")
     if not whole and not all((folder / part).is_file() for part in parts):
         raise MissingFileError(f"{folder}: has neither tokenizer.json nor {' and '.join(parts)}")
     if kind == "siglip" and not whole and importlib.util.find_spec("sentencepiece") is None:
         hint = "pip install sentencepiece protobuf, or save its tokenizer as tokenizer.json"
         raise InputError("has its words in spiece.model alone, which needs another package", path=folder, hint=hint)
-    family: Any = CLIPTokenizer if kind == "clip" else PreTrainedTokenizerFast if whole else AutoTokenizer
+    family: Any = CLIPTokenizer if kind != "siglip" else PreTrainedTokenizerFast if whole else AutoTokenizer
     try:
         tokenizer = cast(
             "PreTrainedTokenizerBase", family.from_pretrained(folder, local_files_only=True, trust_remote_code=False)

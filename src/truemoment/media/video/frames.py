@@ -21,7 +21,7 @@ import itertools
 import math
 import shlex
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -172,6 +172,7 @@ def stream_frames(
     shortest_side: int | None = None,
     outline: Outline | None = None,
     offset_s: float = 0.0,
+    threads: int = 0,
 ) -> Iterator[tuple[float, Pixels]]:
     """Yield the frames shown at offset + k / fps as (time in seconds, pixels (H, W, 3)), while they are decoded.
 
@@ -187,6 +188,8 @@ def stream_frames(
         Pixels; larger pictures are reduced while decoding. None keeps the size.
     offset_s
         Time of the first frame.
+    threads
+        Threads of the decoder; 0 for one a core.
     """
     if not 0 < fps <= MOST_FPS:
         raise UsageError(f"got {fps:g} frames a second, expected above 0 and up to {MOST_FPS}")
@@ -197,10 +200,10 @@ def stream_frames(
     outline = outline or outline_of(path)
     end = outline.n_frames(fps, offset_s)
     end = end if end_s is None else min(end, _first_at(end_s - offset_s, fps))
-    times_s = (offset_s + k / fps for k in range(_first_at(start_s - offset_s, fps), end))
+    times_s = [offset_s + k / fps for k in range(_first_at(start_s - offset_s, fps), end)]
     last: VideoFrame | None = None
     pixels: Pixels | None = None
-    for time_s, frame in shown_at(path, outline, times_s):
+    for time_s, frame in shown_at(path, outline, times_s, threads=threads):
         if pixels is None or frame is not last:
             width, height = _shown_size(frame, outline.pixel_aspect)
             scale = 1.0 if shortest_side is None else min(1.0, shortest_side / min(width, height))
@@ -504,31 +507,100 @@ def frames_between(path: AnyPath, outline: Outline, start_s: float, end_s: float
             yield start_s, shown
 
 
-def shown_at(path: AnyPath, outline: Outline, wanted_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
-    """Yield rising times, and the frame shown at each."""
+def shown_at(
+    path: AnyPath, outline: Outline, wanted_s: Sequence[float], *, threads: int = 0, skips: bool = True
+) -> Iterator[tuple[float, VideoFrame]]:
+    """Yield rising times, and the frame shown at each.
+
+    Parameters
+    ----------
+    threads
+        Threads of the decoder; 0 for one a core.
+    skips
+        Whether frames that are neither shown at a time nor needed for others are left undecoded. Where a decoder then
+        shows another frame than the time stamps of the file say, the rest is decoded again without.
+    """
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
-        frames = _timed(container, stream, path, outline)
+        stream.codec_context.thread_count = threads
+        plan = _Skipping(wanted_s, outline) if skips and _can_skip(stream, outline) else None
+        frames = _timed(container, stream, path, outline, plan=plan)
         shown: tuple[float, VideoFrame] | None = None
         ahead = next(frames, None)
         seeks = True
-        for time_s in wanted_s:
+        for number, time_s in enumerate(wanted_s):
             at = outline.keyframe_before(time_s)
             if seeks and ahead and at >= 0 and outline.keyframes_s[at] > ahead[0] + WORTH_SEEKING_S:
-                landed = _seek(container, stream, path, outline, at)
+                if plan:
+                    plan.seen_s.clear()
+                landed = _seek(container, stream, path, outline, at, plan=plan)
                 # A file whose index leads elsewhere is decoded from its start.
                 frames = landed or _from_start(path, outline)
+                plan = plan if landed else None
                 before_s, shown, ahead = ahead[0], None, next(frames, None)
                 # One whose index leads back would be decoded again and again: from now on without it.
                 seeks = landed is not None and ahead is not None and ahead[0] > before_s
-            while ahead and ahead[0] <= time_s + SAME_TIME_S:
+            is_falling = False
+            while ahead and ahead[0] <= time_s + SAME_TIME_S and not is_falling:
                 shown, ahead = ahead, next(frames, None)
-                if ahead and ahead[0] < shown[0]:
-                    raise _falling(path, stream, shown[0], ahead[0])
+                is_falling = ahead is not None and ahead[0] < shown[0]
             frame = shown or ahead
+            if plan and (is_falling or frame is None or not plan.expects(time_s, frame[0])):
+                yield from shown_at(path, outline, wanted_s[number:], threads=threads, skips=False)
+                return
+            if is_falling and shown and ahead:
+                raise _falling(path, stream, shown[0], ahead[0])
             if frame is None:
                 raise InputError("has no frame that can be decoded", path=path)
             yield time_s, frame[1]
+
+
+SKIPPING_CODECS = ("h264", "hevc")
+"""Codecs whose decoders know from the head of a frame that no other one needs it."""
+
+REORDERED = 32
+"""Number of packets among which those of a frame and of a later one lie."""
+
+
+def _can_skip(stream: VideoStream, outline: Outline) -> bool:
+    """Whether a decoder can be trusted to leave frames out: not in a damaged file."""
+    return not outline.fault and stream.codec_context.name in SKIPPING_CODECS
+
+
+class _Skipping:
+    """Which packets are decoded only if other frames need them: those with a later frame before the next wanted time.
+
+    Parameters
+    ----------
+    wanted_s
+        Rising times at which frames are wanted.
+    outline
+        The video.
+    """
+
+    def __init__(self, wanted_s: Sequence[float], outline: Outline) -> None:
+        self._wanted_s, self._origin_s = wanted_s, outline.origin_s
+        self.seen_s: list[float] = []
+        """Times of the packets until now, rising."""
+
+    def prepare(self, stream: VideoStream, packet: Packet[Any]) -> None:
+        """Set how the decoder treats a packet."""
+        skip = False
+        if packet.pts is not None and not packet.is_discard:
+            time_s = packet.pts * float(stream.time_base or 0) - self._origin_s
+            at = bisect.bisect_left(self._wanted_s, time_s - SAME_TIME_S)
+            if at < len(self._wanted_s) and self.seen_s and self.seen_s[0] < time_s:  # the first frame has no other
+                place = bisect.bisect_right(self.seen_s, time_s + SAME_TIME_S)
+                skip = place < len(self.seen_s) and self.seen_s[place] <= self._wanted_s[at] + SAME_TIME_S
+            bisect.insort(self.seen_s, time_s)
+        stream.codec_context.skip_frame = "NONREF" if skip else "DEFAULT"
+
+    def expects(self, time_s: float, frame_s: float) -> bool:
+        """Whether the time stamps say that the frame of `frame_s` is shown at a time; times before it are forgotten."""
+        at = bisect.bisect_right(self.seen_s, time_s + SAME_TIME_S)
+        expected_s = self.seen_s[max(0, at - 1)] if self.seen_s else math.inf
+        del self.seen_s[: max(0, at - REORDERED)]
+        return abs(expected_s - frame_s) <= SAME_TIME_S
 
 
 def _falling(path: AnyPath, stream: VideoStream, before_s: float, time_s: float) -> InputError:
@@ -541,11 +613,16 @@ def _falling(path: AnyPath, stream: VideoStream, before_s: float, time_s: float)
 
 
 def _timed(
-    container: InputContainer, stream: VideoStream, path: AnyPath, outline: Outline
+    container: InputContainer,
+    stream: VideoStream,
+    path: AnyPath,
+    outline: Outline,
+    *,
+    plan: _Skipping | None = None,
 ) -> Iterator[tuple[float, VideoFrame]]:
     """Decode from the current position, each frame with its time."""
     tick_s = float(stream.time_base or 0)
-    decoded = _whole_frames(container, stream) if outline.fault else _all_frames(container, stream)
+    decoded = _whole_frames(container, stream) if outline.fault else _all_frames(container, stream, plan)
     before_s = -SAME_TIME_S
     for frame in decoded:
         width, height = _shown_size(frame, outline.pixel_aspect)
@@ -562,8 +639,10 @@ def _timed(
         yield time_s, frame
 
 
-def _all_frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
+def _all_frames(container: InputContainer, stream: VideoStream, plan: _Skipping | None) -> Iterator[VideoFrame]:
     for packet in packets_of(container, stream):
+        if plan:
+            plan.prepare(stream, packet)
         yield from packet.decode()
 
 
@@ -593,7 +672,13 @@ def _from_start(path: AnyPath, outline: Outline) -> Iterator[tuple[float, VideoF
 
 
 def _seek(
-    container: InputContainer, stream: VideoStream, path: AnyPath, outline: Outline, at: int
+    container: InputContainer,
+    stream: VideoStream,
+    path: AnyPath,
+    outline: Outline,
+    at: int,
+    *,
+    plan: _Skipping | None = None,
 ) -> Iterator[tuple[float, VideoFrame]] | None:
     """Decode from a key frame or before it; None if the file seeks to a later place.
 
@@ -601,7 +686,7 @@ def _seek(
     """
     for before in SEEK_BEFORE:
         container.seek(outline.keyframes_pts[max(0, at - before)], stream=stream)
-        frames = _timed(container, stream, path, outline)
+        frames = _timed(container, stream, path, outline, plan=plan)
         first = next(frames, None)
         if first is not None and first[0] <= outline.keyframes_s[at] + SAME_TIME_S:
             return itertools.chain([first], frames)
@@ -617,8 +702,9 @@ def pixels_of(frame: VideoFrame, pixel_aspect: float, scale: float = 1.0) -> Pix
     """Return a decoded frame upright, with square pixels, its sides multiplied by `scale`."""
     shown_width, shown_height = _shown_size(frame, pixel_aspect)
     width, height = max(1, round(shown_width * scale)), max(1, round(shown_height * scale))
-    pixels = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA").to_ndarray()
-    return np.ascontiguousarray(_upright(np.asarray(pixels, np.uint8), frame))
+    reduced = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA")
+    # The matrix is read from the copy: reading it ties a frame to itself, and frees it late.
+    return np.ascontiguousarray(_upright(np.asarray(reduced.to_ndarray(), np.uint8), reduced))
 
 
 def _upright(pixels: Pixels, frame: VideoFrame) -> Pixels:

@@ -43,10 +43,9 @@ class PictureStore:
         self._paths = find_videos(folder, (path.stem for path in videos))
         if not self._paths:
             raise InputError("has no video file", path=folder)
-        self._prepare = encoder.prepare
+        self._preparation = encoder.preparation
         self.name = f"{PICTURES}{as_text(folder.name)}, prepared for {encoder.name}"
-        side = encoder.prepare(np.zeros((8, 8, 3), dtype=np.uint8)).shape
-        self.n_dimensions = int(np.prod(side))
+        self.n_dimensions = 3 * self._preparation.height * self._preparation.width
 
     def __contains__(self, video_id: object) -> bool:
         return video_id in self._paths
@@ -67,7 +66,8 @@ class PictureStore:
         rows = np.empty((len(numbers), self.n_dimensions), dtype=np.float32)
         for row, (_, frame) in zip(rows, shown_at(path, outline, (numbers / self.fps).tolist()), strict=True):
             with reading_video(path):
-                row[:] = self._prepare(pixels_of(frame, outline.pixel_aspect)).ravel()
+                picture = self._preparation(pixels_of(frame, outline.pixel_aspect))
+            row[:] = self._preparation.scaled(picture).ravel()
         return rows
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:

@@ -5,11 +5,11 @@ Threads suffice, because nearly all time is spent in NumPy. Each piece draws fro
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from truemoment.base.boundary.distribution import available_cores
 from truemoment.base.errors import UsageError
 
 Piece = TypeVar("Piece")
@@ -31,11 +31,6 @@ def map_in_order(
         finally:
             for future in running:
                 future.cancel()  # after Ctrl-C or an error, waiting pieces do not start
-
-
-def available_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _with_progress(items: Sequence[Piece], description: str, *, show: bool) -> Iterator[Piece]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -81,7 +81,9 @@ def begin_worker(threads: int) -> None:
     end_with_parent()
 
 
-def distribute(engine: Engine, jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Iterator[R]:
+def distribute(
+    engine: Engine, jobs: Iterator[J], work: JobRunner[J, R], workers: int | None
+) -> Generator[R, None, None]:
     """Do jobs by an engine, and yield the result of each as it comes.
 
     Parameters
@@ -100,7 +102,7 @@ def distribute(engine: Engine, jobs: Iterator[J], work: JobRunner[J, R], workers
     return by_ray(jobs, work, workers) if engine == "ray" else by_local(jobs, work, workers)
 
 
-def by_local(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Iterator[R]:
+def by_local(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Generator[R, None, None]:
     """Do jobs on this machine: for one worker in this process unless jobs are isolated, else in a pool of processes.
 
     When a worker dies, the jobs that were under way are done again one by one, so that the blame is clear: one that
@@ -148,6 +150,11 @@ def workers_that_fit(workers: int, memory_mb: int | None, free_mb: int | None) -
     return max(1, min(workers, free_mb // memory_mb))
 
 
+def available_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def free_memory_mb() -> int | None:
     """Return the memory that processes can get on this machine, MB; None where that is not known."""
     try:
@@ -189,7 +196,7 @@ def _in_pool(
             yield result
 
 
-def by_ray(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Iterator[R]:
+def by_ray(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Generator[R, None, None]:
     """Do jobs on a Ray cluster: that of the variable ``RAY_ADDRESS``, or one that is started on this machine.
 
     Without a number of workers, all cores of the cluster work, or all its GPUs where a job needs one.

@@ -66,7 +66,7 @@ class Connection:
     Parameters
     ----------
     url
-        As :func:`~truemoment.learning.served.endpoint.checked_url` returns it.
+        As :func:`~truemoment.base.boundary.endpoints.checked_url` returns it.
     """
 
     def __init__(self, url: str) -> None:
