@@ -252,6 +252,13 @@ def _without_overlap(
     candidates: Ints, selection: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float
 ) -> Ints:
     """Return the candidates whose IoU with each selected moment is at most the threshold."""
+    if (
+        threshold == 0
+    ):  # no overlap at all: of the selected moments, those that start before the end less those that end
+        selection = selection[start[selection] < end[selection]]
+        n_before = np.searchsorted(np.sort(start[selection]), end[candidates], side="left")
+        n_over = np.searchsorted(np.sort(end[selection]), start[candidates], side="right")
+        return candidates[(n_before == n_over) | (start[candidates] >= end[candidates])]
     for low in range(0, len(selection), BLOCK_RANKS):
         clash = _overlapped(candidates, selection[low : low + BLOCK_RANKS], start, end, threshold=threshold)
         candidates = candidates[~clash.any(axis=1)]

@@ -14,6 +14,7 @@ from truemoment.report.words import clock, counted, few
 from truemoment.searching.building import IndexReport
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration, Settings
+from truemoment.searching.listing import BEST, Listing
 from truemoment.searching.pictures import SearchResult
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.split_search import SearchPrediction
@@ -35,20 +36,36 @@ def match_text(match: float | None) -> str:
     return "-" if match is None else f"{100 * match:.0f} %"
 
 
-def report(query: str, results: Sequence[SearchResult], index: Index, unknown: UnknownWords = ALL_KNOWN) -> Report:
+def copies_text(moment: FoundMoment) -> str:
+    """Return how many near copies of a moment are not listed; "" for none."""
+    return f"and {counted(moment.copies, 'near copy', 'near copies')}" if moment.copies else ""
+
+
+def report(
+    query: str,
+    results: Sequence[SearchResult],
+    index: Index,
+    unknown: UnknownWords = ALL_KNOWN,
+    listing: Listing = BEST,
+) -> Report:
     """Return what people read: the moments as a table; on a page also their pictures, and the index."""
+    folds = any(result.moment.copies for result in results)
     rows = tuple(
         (
             Cell(str(result.rank)),
             Cell(result.moment.video_id),
-            Cell(clock(result.moment.start_s)),
+            *(Cell(clock(part.start_s)) for part in result.moment.parts or (result.moment,)),
             Cell(clock(result.moment.end_s)),
             Cell(f"{result.moment.score:.{SCORE_DIGITS}f}"),
             Cell(match_text(result.moment.match)),
+            *([Cell(copies_text(result.moment))] if folds else []),
         )
         for result in results
     )
-    table = Table("", ("rank", "video", "from", "to", "score", "match"), (("", rows),), text_columns=(1,))
+    starts = ("from", *("then" for _ in listing.later))
+    headings = ("rank", "video", *starts, "to", "score", "match", *([""] if folds else []))
+    table = Table("", headings, (("", rows),), text_columns=(1,))
+    query = listing.title(query)
     about = index.settings
     facts = (
         f"Index: {index.name}, {counted(len(index), 'video')}",
@@ -63,7 +80,7 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
         title=query,
         question="Where is it?",
         sections=(Section("moments", "Moments, best first", tuple(blocks)),),
-        notes=_notes(query, [result.moment for result in results], unknown),
+        notes=_notes(query, [result.moment for result in results], unknown, listing),
         reading=(
             ("score", "how well a moment fits the sentence; there always is a best moment, whether it fits or not"),
             (
@@ -75,11 +92,14 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
     )
 
 
-def _notes(query: str, moments: Sequence[FoundMoment], unknown: UnknownWords) -> tuple[str, ...]:
+def _notes(query: str, moments: Sequence[FoundMoment], unknown: UnknownWords, listing: Listing) -> tuple[str, ...]:
     """Return that nothing stands out, and the words that the model does not know."""
     known, best = unknown.line(query), moments[0].match if moments else None
     if unknown.every:
         return (f"nothing stands out: {known}",)
+    if listing.must_stand_out and not moments:
+        line = f"nothing stands out: no moment has a match of {match_text(STANDS_OUT)} or more"
+        return (line, known) if known else (line,)
     if best is None or not nothing_stands_out(moments, unknown):
         return (known,) if known else ()
     least = match_text(STANDS_OUT)
@@ -96,6 +116,8 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
                 title=f"{result.rank}. {clock(moment.start_s)} to {clock(moment.end_s)}",
                 lines=(
                     f"{moment.video_id}, score {moment.score:.{SCORE_DIGITS}f}, match {match_text(moment.match)}",
+                    *(f"then from {clock(part.start_s)}" for part in moment.parts[1:]),
+                    *filter(None, [copies_text(moment)]),
                     result.path.name,
                 ),
             )
@@ -111,11 +133,11 @@ def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     return csv_text(("rank", "query", "video_id", "path", "start_s", "end_s", "score", "match"), rows)
 
 
-def ending(answer: RetrievedMoments, index: Index) -> str:
-    """Return a note on videos that were not scored and what that means; "" if all were."""
+def ending(answer: RetrievedMoments, index: Index, n_searched: int) -> str:
+    """Return a note on videos that were searched and not scored, and what that means; "" if all were scored."""
     calibration = index.settings.calibration
-    scored = f"{answer.n_videos:,} of {counted(len(index), 'video')}"
-    if answer.ended_by == "all" or answer.n_videos >= len(index):
+    scored = f"{answer.n_videos:,} of {counted(n_searched, 'video')}"
+    if answer.ended_by == "all" or answer.n_videos >= n_searched:
         return ""
     if calibration and answer.ended_by == "rule":
         return f"complete with probability {calibration.quantile:g} as calibrated: {scored} scored; --exact scores all"
@@ -124,11 +146,15 @@ def ending(answer: RetrievedMoments, index: Index) -> str:
     return f"the first stage selected {scored} to score; --exact scores all"
 
 
-def document(query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments) -> dict[str, Any]:
+def document(
+    query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments, listing: Listing = BEST
+) -> dict[str, Any]:
     """Return what programs read of a search."""
+    nothing = nothing_stands_out(answer.moments, answer.unknown)
     return {
         **document_head("truemoment/search/1"),
         "query": query,
+        "then": list(listing.later),
         "index": index.name,
         **_of_settings(index.settings),
         "n_videos": len(index),
@@ -136,7 +162,7 @@ def document(query: str, results: Sequence[SearchResult], index: Index, answer: 
         "ended_by": answer.ended_by,
         "unknown_words": list(answer.unknown.words),
         "no_word_known": answer.unknown.every,
-        "nothing_stands_out": nothing_stands_out(answer.moments, answer.unknown),
+        "nothing_stands_out": nothing or (listing.must_stand_out and not results),
         "seed": None,
         "moments": [
             {
@@ -147,6 +173,11 @@ def document(query: str, results: Sequence[SearchResult], index: Index, answer: 
                 "end_s": result.moment.end_s,
                 "score": result.moment.score,
                 "match": result.moment.match,
+                "parts": [
+                    {"start_s": part.start_s, "end_s": part.end_s, "score": part.score, "match": part.match}
+                    for part in result.moment.parts
+                ],
+                "near_copies": result.moment.copies,
                 "thumbnail": result.thumbnail,
                 "clip": result.clip,
             }

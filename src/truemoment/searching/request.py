@@ -21,6 +21,8 @@ from truemoment.base.request import (
     seed,
     several,
 )
+from truemoment.searching.listing import Listing
+from truemoment.searching.narrowing import Narrowing
 from truemoment.studies.request import MappedData, Workers, path_of
 
 if TYPE_CHECKING:
@@ -155,7 +157,7 @@ class MomentFiles(Request):
 
 
 @dataclass(frozen=True)
-class SentenceSearch(RankingOptions, VideoIndexing):
+class SentenceSearch(Listing, Narrowing, RankingOptions, VideoIndexing):
     """A sentence, and where its moments are searched."""
 
     query: str = argument()

@@ -45,9 +45,11 @@ DECIMALS = 6
 
 
 class FoundMoment(NamedTuple):
-    """A moment that was found.
+    """A moment that was found, or a sequence of moments.
 
     `match` compares it with unrelated sentences (:mod:`truemoment.searching.unrelated`); None where it is not compared.
+    `parts` are the moments of a sequence (:mod:`truemoment.searching.sequences`), and `copies` counts the near copies
+    that are not listed.
     """
 
     video_id: str
@@ -55,6 +57,8 @@ class FoundMoment(NamedTuple):
     end_s: float
     score: float
     match: float | None = None
+    parts: tuple[FoundMoment, ...] = ()
+    copies: int = 0
 
 
 def search_index(

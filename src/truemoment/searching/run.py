@@ -15,6 +15,7 @@ from truemoment.searching import report as reports
 from truemoment.searching.exporting.formats import check_ending, export_text
 from truemoment.searching.exporting.moments import moments_of
 from truemoment.searching.index import Index
+from truemoment.searching.listing import BEST, Listing
 from truemoment.searching.pictures import Pictures, SearchResult, with_ranks
 from truemoment.searching.request import MomentFiles, SentenceSearch
 from truemoment.searching.session import SearchSession, open_session
@@ -35,20 +36,34 @@ class FoundMoments(Result):
         The index that was searched.
     answer
         How many videos were scored exactly, what ended the search, and the words that the model does not know.
+    n_searched
+        Number of videos that were searched.
+    listing
+        Which moments are listed; sequences are moments with parts.
     """
 
     query: str
     moments: tuple[SearchResult, ...]
     index: Index
     answer: RetrievedMoments
+    n_searched: int
+    listing: Listing = BEST
+
+    @property
+    def title(self) -> str:
+        """The sentence, or the sentences of a sequence."""
+        return self.listing.title(self.query)
 
     def report(self) -> Report:
         """Return the report for people."""
-        return reports.report(self.query, self.moments, self.index, self.answer.unknown)
+        return reports.report(self.query, self.moments, self.index, self.answer.unknown, self.listing)
 
     def document(self) -> dict[str, Any]:
         """Return the document for programs, as ``truemoment search --json`` writes it."""
-        return reports.document(self.query, self.moments, self.index, self.answer)
+        return {
+            **reports.document(self.query, self.moments, self.index, self.answer, self.listing),
+            "n_searched": self.n_searched,
+        }
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row a moment: video, start and end in seconds, score, match."""
@@ -66,7 +81,7 @@ class FoundMoments(Result):
 
     def csv(self) -> str:
         """Return the moments as CSV, seconds in full."""
-        return reports.as_csv(self.query, self.moments)
+        return reports.as_csv(self.title, self.moments)
 
     def export_text(self, file: Path, *, start: str | None = None, names_only: bool = False) -> str:
         """Return the moments in the format of a file's ending.
@@ -81,15 +96,15 @@ class FoundMoments(Result):
             Whether timelines name video files without their folders.
         """
         with_paths = [replace(result, path=self.index.path_of(result.moment.video_id)) for result in self.moments]
-        moments = moments_of(self.query, with_paths, start)
+        moments = moments_of(self.title, with_paths, start)
         return export_text(moments, check_ending(file), names_only=names_only)
 
     def __repr__(self) -> str:
         """Return the sentence and the best moment, in one line."""
         if not self.moments:
-            return f"Search for {self.query!r}: no moment"
+            return f"Search for {self.title!r}: no moment"
         best = self.moments[0].moment
-        return f"Search for {self.query!r}: {best.start_s:.1f} to {best.end_s:.1f} s of {best.video_id}"
+        return f"Search for {self.title!r}: {best.start_s:.1f} to {best.end_s:.1f} s of {best.video_id}"
 
 
 def write_moments(
@@ -110,10 +125,11 @@ def write_moments(
     return result, pictures
 
 
-def find_moments(session: SearchSession, query: str) -> FoundMoments:
-    """Return the moments that a sentence describes, best first."""
-    answer = session.find(query)
-    return FoundMoments(query, tuple(with_ranks(session.index, answer.moments)), session.index, answer)
+def find_moments(session: SearchSession, query: str, listing: Listing = BEST) -> FoundMoments:
+    """Return the moments that a sentence describes, or as a listing asks for them, best first."""
+    answer = session.find(query, listing)
+    moments = tuple(with_ranks(session.index, answer.moments))
+    return FoundMoments(query, moments, session.index, answer, session.n_videos, listing)
 
 
 def run(request: SentenceSearch) -> FoundMoments:
@@ -138,8 +154,8 @@ def run(request: SentenceSearch) -> FoundMoments:
     MissingFileError, InputError, MissingPackageError
         If there is no such video or index, it is damaged, or a package of the extra ``search`` is missing.
     """
-    with open_session(request.search_target(Path(request.target)), request) as session:
-        return find_moments(session, request.query)
+    with open_session(request.search_target(Path(request.target)), request, narrowing=request) as session:
+        return find_moments(session, request.query, request)
 
 
 search = function_of(SentenceSearch, run, "search")

@@ -9,8 +9,12 @@ from truemoment.searching.first_stage import VideoRanking, first_stage_of
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration
 from truemoment.searching.request import RankingOptions
-from truemoment.searching.retrieval import CANDIDATES, search_index
+from truemoment.searching.retrieval import CANDIDATES, checked_vectors, search_index
+from truemoment.searching.sequences import search_sequences, videos_of_sequences
 from truemoment.searching.stopping import MOST_VIDEOS, RetrievedMoments, search_until
+
+ALL = 1 << 31
+"""Number of moments of a search for all there are, which scores all videos unless candidates are limited."""
 
 
 class IndexSearcher:
@@ -63,7 +67,9 @@ class IndexSearcher:
             self._first_stage = first_stage_of(self.index, self.videos, per_video=self.ranking.per_video)
         return self._first_stage
 
-    def find(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
+    def find(
+        self, vectors: Frames, medians: Sequence[float] | None = None, top: int | None = None
+    ) -> list[RetrievedMoments]:
         """Return the moments of each sentence (S, D), best first.
 
         Parameters
@@ -72,16 +78,20 @@ class IndexSearcher:
             Of the sentences.
         medians
             Median score of each sentence; None for that of the index. A share of the videos uses that of the whole one.
+        top
+            Number of moments; None for that of the ranking. For more than these, no rule ends the search.
         """
         ranking, calibration = self.ranking, self.calibration
-        if calibration is not None and self.has_stages:
+        top = ranking.top if top is None else top
+        has_stages = self._has_stages(top)
+        if calibration is not None and top <= calibration.top and has_stages:
             stage = self.first_stage()
             return search_until(
                 self.index,
                 vectors,
                 calibration,
                 stage,
-                ranking.top,
+                top,
                 most=self.most,
                 apart_s=ranking.apart,
                 medians=medians,
@@ -89,11 +99,42 @@ class IndexSearcher:
         by_sentence = search_index(
             self.index,
             vectors,
-            ranking.top,
+            top,
             apart_s=ranking.apart,
-            candidates=self.most if self.has_stages else None,
+            candidates=self.most if has_stages else None,
             videos=self.videos,
-            first_stage=self.first_stage() if self.has_stages else None,
+            first_stage=self.first_stage() if has_stages else None,
             medians=medians,
         )
-        return [RetrievedMoments(moments, self.most, "limit" if self.has_stages else "all") for moments in by_sentence]
+        n_videos, ended_by = (self.most, "limit") if has_stages else (len(self.videos), "all")
+        return [RetrievedMoments(moments, n_videos, ended_by) for moments in by_sentence]
+
+    def find_sequences(
+        self, vectors: Frames, medians: Sequence[float], gap_s: float, top: int | None = None
+    ) -> RetrievedMoments:
+        """Return the sequences of moments for sentences in their order (S, D), best first.
+
+        Parameters
+        ----------
+        vectors, medians, top
+            As for :meth:`find`.
+        gap_s
+            Seconds from the end of a moment to the start of the next, at most.
+        """
+        vectors, top = checked_vectors(self.index, vectors), self.ranking.top if top is None else top
+        videos = self.videos
+        if self._has_stages(top):
+            videos = videos_of_sequences(self.first_stage(), vectors, self.most)
+        sequences = search_sequences(
+            self.index,
+            vectors,
+            top,
+            gap_s=gap_s,
+            apart_s=self.ranking.apart,
+            medians=medians,
+            videos=videos,
+        )
+        return RetrievedMoments(sequences, len(videos), "all" if len(videos) == len(self.videos) else "limit")
+
+    def _has_stages(self, top: int) -> bool:
+        return self.has_stages and (top < ALL or self.ranking.candidates is not None)

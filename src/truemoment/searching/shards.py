@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from truemoment.base.boundary.distribution.actors import ray_actors
-from truemoment.base.errors import InputError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings
@@ -24,8 +24,8 @@ from truemoment.searching.request import RankingOptions
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.stopping import Reason, RetrievedMoments
 
-# Vectors of sentences (S, D), and the median score of each in the whole index, so that all shares score alike.
-Question = tuple[Frames, Sequence[float]]
+# Vectors of sentences (S, D), the median score of each in the whole index, so that all shares score alike, and top.
+Question = tuple[Frames, Sequence[float], int]
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,17 @@ class ShardedSearcher(IndexSearcher):
     def load(self) -> None:
         """Load nothing: the shares have begun to."""
 
-    def find(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
+    def find(
+        self, vectors: Frames, medians: Sequence[float] | None = None, top: int | None = None
+    ) -> list[RetrievedMoments]:
         """Return the moments of each sentence (S, D), best first."""
-        answers = self._ask((vectors, median_scores(self.index, vectors) if medians is None else medians))
-        return [merge_shards(of_sentence, self.ranking.top) for of_sentence in zip(*answers, strict=True)]
+        top = self.ranking.top if top is None else top
+        answers = self._ask((vectors, median_scores(self.index, vectors) if medians is None else medians, top))
+        return [merge_shards(of_sentence, top) for of_sentence in zip(*answers, strict=True)]
+
+    def find_sequences(self, *_: object) -> RetrievedMoments:
+        """Refuse: the shares answer sentences one by one."""
+        raise UsageError("--then: goes without --engine ray, one process finds sequences")
 
 
 @contextlib.contextmanager
