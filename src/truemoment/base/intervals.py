@@ -252,9 +252,7 @@ def _without_overlap(
     candidates: Ints, selection: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float
 ) -> Ints:
     """Return the candidates whose IoU with each selected moment is at most the threshold."""
-    if (
-        threshold == 0
-    ):  # no overlap at all: of the selected moments, those that start before the end less those that end
+    if threshold == 0:  # as many of the selected moments start before the end as end before the start: no overlap
         selection = selection[start[selection] < end[selection]]
         n_before = np.searchsorted(np.sort(start[selection]), end[candidates], side="left")
         n_over = np.searchsorted(np.sort(end[selection]), start[candidates], side="right")

@@ -1,7 +1,7 @@
 """Which videos of an index are searched: filters by name, folder, date, time of day and length.
 
-The videos that fit are chosen before anything is ranked, so the first stage and the list see no other video. A moment has
-the same score and match as in a search of all videos: what they are compared with is the whole index.
+The videos that fit are chosen before anything is ranked, so the first stage and the list see no other video. A moment
+has the same score and match as in a search of all videos: what it is compared with is the whole index.
 
 The date of a video is the creation time in its container, which indexing keeps, or else the time of its file's last
 change. A video with neither has no date.
@@ -47,8 +47,8 @@ class Narrowing(Request):
         "Folder, or folders in it; may be repeated for others.", (), metavar="DIR", rare=True
     )
     date: str | None = option(
-        "Days, months or years, such as 2024-05 or 2024-05-01..2024-06-15, of the creation time in the video, or else of "
-        "its file.",
+        "Day, month or year, such as 2024-05 or 2024-05-01..2024-06-15: the creation time that the video states, or "
+        "the time of its file.",
         metavar="FROM..TO",
         rare=True,
     )
@@ -124,7 +124,7 @@ class Narrowing(Request):
         without = f"; {undated:,} others have no date, because their files are gone" if undated else ""
         if not some:
             options = " ".join(f"--{name} {shlex.quote(value)}" for name, values in given.items() for value in values)
-            raise UsageError(f"{options}: no video of {index.path} fits, of {len(asked):,}{without}")
+            raise UsageError(f"{options}: no video of {len(asked):,} fits{without}")
         note(f"{len(some):,} of {len(asked):,} videos are searched{without}")
         return some
 

@@ -5,8 +5,8 @@ The ranked moments go through these steps, in this order. Each is exact: it sees
 1. *Every*, *first*: a moment stays if its match is :data:`~truemoment.searching.unrelated.STANDS_OUT` or more.
 2. *Avoid*: a moment goes if its match with an avoided sentence, or that of one of its parts, is that or more.
 3. *First*: of each video the earliest moment stays.
-4. *Fold*: a moment is a near copy of a better one if the cosine of their mean frames, which is all that a search sees of
-   them, reaches a limit; of sequences, of each of their moments. Copies of a listed moment are counted as far as they rank
+4. *Fold*: a moment is a near copy of a better one if the cosine of their mean frames, which are all that a search sees,
+   reaches a limit; a sequence, if each of its moments is. Copies of a listed moment are counted as far as they rank
    before the first moment that is not listed.
 """
 

@@ -4,15 +4,16 @@ A sequence of the sentences :math:`s_1, ..., s_k` has moments :math:`m_1, ..., m
 
 .. math:: 0 \le \mathrm{start}(m_{j+1}) - \mathrm{end}(m_j) \le g
 
-for a gap g. Its score is the mean of the scores of its moments. What a sentence has in common with every picture adds the
-same to all sequences, so the mean ranks them as the excess over the medians does, and it has the range of a score. The
-match of a sequence is the least of its moments: a sequence is there only if all its moments are.
+for a gap g. Its score is the mean of the scores of its moments. What a sentence has in common with every picture adds
+the same to all sequences, so the mean ranks them as the excess over the medians does, and it has the range of a score.
+The match of a sequence is the least of its moments: a sequence is there only if all its moments are.
 
-All sequences of candidate moments are compared, without listing the pairs. From the last sentence back, the best sum from
-each moment on is
+All sequences of candidate moments are compared, without listing the pairs. From the last sentence back, the best sum
+from each moment on is
 
 .. math:: V_k(m) = \mathrm{score}_k(m), \qquad
-          V_j(m) = \mathrm{score}_j(m) + \max \{V_{j+1}(n) : \mathrm{end}(m) \le \mathrm{start}(n) \le \mathrm{end}(m) + g\}.
+          V_j(m) = \mathrm{score}_j(m)
+                   + \max \{V_{j+1}(n) : \mathrm{end}(m) \le \mathrm{start}(n) \le \mathrm{end}(m) + g\}.
 
 The maximum depends on the end of m only. It is a sliding maximum over the frames, so the work is linear in moments,
 frames and sentences. Scores have six decimals and are added as whole numbers: the result is that of all pairs.
@@ -174,9 +175,8 @@ def search_sequences(
             len(found) >= top and best.total.max() < round(found[top - 1].score * n_sentences * units)
         ):
             continue
-        kept = best_kept(
-            best.total[order].astype(float), first[order] - margin, end[order] + margin, threshold=0, top=top
-        )
+        ends = first[order] - margin, end[order] + margin
+        kept = best_kept(best.total[order].astype(float), *ends, threshold=0, top=top)
         start_s, end_s = span_seconds(first, end, fps, index.about(name).duration_s)
         for begin in order[kept].tolist():
             parts = tuple(

@@ -261,7 +261,7 @@ def open_session(
     workers: int | None = None,
     narrowing: Narrowing = ALL_VIDEOS,
 ) -> Iterator[SearchSession]:
-    """Open the videos that are searched, for this process or for so many workers of a cluster, None for all its cores."""
+    """Open the videos to search, for this process or for so many workers of a cluster, None for all its cores."""
     if engine == "local" and workers is not None:
         raise UsageError("--workers: goes with --engine ray")
     index, videos = target.open_index()

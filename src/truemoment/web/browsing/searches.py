@@ -23,11 +23,14 @@ from truemoment.media.features.base import Frames
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
+from truemoment.searching.listing import BEST, Listing
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.moment_rows import vector_of
+from truemoment.searching.narrowing import ALL_VIDEOS, Narrowing
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
 from truemoment.searching.searcher import IndexSearcher
+from truemoment.searching.selecting import find_listed
 from truemoment.searching.session import cut_short
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
 from truemoment.searching.unrelated import Unrelated, unrelated_of, with_matches
@@ -53,6 +56,9 @@ EXAMPLES = (
 """Sentences that a page offers: the first ones whose words a model knows."""
 
 MOST_EXAMPLES = 4
+
+MOST_SHOWN = 200
+"""Moments that a page shows."""
 
 ModelState = Literal["waiting", "loading", "ready", "failed"]
 
@@ -82,6 +88,8 @@ class SearchRequest:
         ShownVideos; None for all.
     exact
         Whether all videos are scored, and not only those that a first stage selects.
+    listing, narrowing
+        Which moments of a sentence are listed, and which of the videos are searched.
     """
 
     sentence: str
@@ -90,6 +98,8 @@ class SearchRequest:
     apart_s: float = 5.0
     videos: tuple[str, ...] | None = None
     exact: bool = False
+    listing: Listing = BEST
+    narrowing: Narrowing = ALL_VIDEOS
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +142,10 @@ class SearchAnswer:
 
 
 class SentenceVector(NamedTuple):
-    """Vector of a sentence (D,), a note if the sentence is longer than the model reads, and its unknown words."""
+    """Vector of a sentence (D,), and a note if the sentence is longer than the model reads."""
 
     vector: Frames
     cut: str = ""
-    unknown: UnknownWords = ALL_KNOWN
 
 
 class Model:
@@ -189,7 +198,7 @@ class Model:
                 return self._vectors[sentence]
         encoder = self.encoder
         vector = encoder.sentences([sentence])[0]
-        embedded = SentenceVector(vector, cut_short(encoder, [sentence]), unknown_words(encoder, sentence))
+        embedded = SentenceVector(vector, cut_short(encoder, [sentence]))
         with self._lock:
             self._vectors[sentence] = embedded
             if len(self._vectors) > MOST_VECTORS:
@@ -219,27 +228,35 @@ class Searches:
     def find(self, request: SearchRequest) -> SearchAnswer:
         """Return the answer to a request; the model must be ready for a sentence."""
         began = time.perf_counter()
-        like = request.like
+        like, listing, sentences = request.like, request.listing, [request.sentence, *request.listing.later]
         if like is None:
-            vector, cut, unknown = self.model.vector(request.sentence)
+            embedded = [self.model.vector(sentence) for sentence in sentences]
+            avoided = [self.model.vector(sentence).vector for sentence in listing.avoided]
+            unknown = unknown_words(self.model.encoder, " ".join(sentences))
         else:
-            vector, cut, unknown = SentenceVector(vector_of(self.index, like.video_id, like.start_s, like.end_s))
+            embedded = [SentenceVector(vector_of(self.index, like.video_id, like.start_s, like.end_s))]
+            avoided, unknown = [], ALL_KNOWN
+        vector, cut = embedded[0].vector, next((one.cut for one in embedded if one.cut), "")
         encoded = time.perf_counter()
-        names = tuple(sorted(self.index if request.videos is None else request.videos))
+        narrowed = request.narrowing.videos(self.index, request.videos)
+        names = tuple(sorted(self.index if narrowed is None else narrowed))
         searcher = self._searcher(names, exact=request.exact)
+        searcher.ranking = RankingOptions(top=request.top, apart=request.apart_s, exact=request.exact)
         median, n_scored = median_scores(self.index, vector)[0], 0
 
         def find(top: int) -> list[FoundMoment]:
             nonlocal n_scored
-            searcher.ranking = RankingOptions(top=top, apart=request.apart_s, exact=request.exact)
-            result = searcher.find(checked_vectors(self.index, vector), [median])[0]
+            result = searcher.find(checked_vectors(self.index, vector), [median], top)[0]
             n_scored = result.n_videos
             return list(result.moments)
 
         if like is None:
-            moments = with_matches(self.index, self.unrelated, vector, median, find(request.top))
+            vectors = np.stack([one.vector for one in embedded])
+            result = find_listed(searcher, self.unrelated, listing, vectors, np.stack(avoided) if avoided else None)
+            moments, n_scored = result.moments, result.n_videos
         else:
             moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
+        most = f"the best {MOST_SHOWN} of {len(moments):,} moments are shown" if len(moments) > MOST_SHOWN else ""
         scored = time.perf_counter()
         times_ms = {
             "encode": round(1000 * (encoded - began)),
@@ -251,11 +268,11 @@ class Searches:
                 self._name(),
                 request,
                 vector,
-                tuple(moments),
+                tuple(moments[:MOST_SHOWN]),
                 median,
                 n_scored,
                 len(names),
-                tuple(filter(None, [cut, unknown.line(request.sentence)])),
+                tuple(filter(None, [cut, unknown.line(listing.title(request.sentence)), most])),
                 unknown,
                 times_ms,
             )
