@@ -125,6 +125,7 @@ def test_what_stands_out_is_unknown_in_short_indexes(drawn):
     ("options", "problem"),
     [
         ({"then": " "}, "--then: got an empty sentence"),
+        ({"then": "\udcff red"}, r"--then: got '\xff red', expected text in UTF-8"),
         ({"avoid": ["a"] * 10}, "--avoid: got 10 sentences, expected 9 at most"),
         ({"gap": float("nan")}, "--gap: got nan, expected seconds"),
         ({"fold": 0.0}, "--fold: got 0, expected a cosine"),

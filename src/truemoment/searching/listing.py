@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, option, several
 
@@ -40,8 +41,11 @@ class Listing(Request):
     def check(self) -> None:
         """Refuse sentences without words, too many of them, and numbers that are no gap or cosine."""
         for name, sentences in (("--then", self.later), ("--avoid", self.avoided)):
-            if not all(sentence.strip() for sentence in sentences):
-                raise UsageError(f"{name}: got an empty sentence, expected what to look for")
+            for sentence in sentences:
+                if not sentence.strip():
+                    raise UsageError(f"{name}: got an empty sentence, expected what to look for")
+                if as_text(sentence) != sentence:
+                    raise UsageError(f"{name}: got '{as_text(sentence)}', expected text in UTF-8")
             if len(sentences) >= MOST_SENTENCES:
                 raise UsageError(f"{name}: got {len(sentences)} sentences, expected {MOST_SENTENCES - 1} at most")
         if not 0 <= self.gap <= MOST_GAP_S:
