@@ -131,8 +131,8 @@ def an_index(folder: Path, n_films: int, copies: int) -> None:
     recalls = []
     for vectors in pairs:
         medians = median_scores(index, vectors)
-        best, found = (searcher.find_sequences(vectors, medians, GAP_S).moments for searcher in (exact, staged))
-        recalls.append(len(set(best) & set(found)) / len(best))
+        best, staged_best = (searcher.find_sequences(vectors, medians, GAP_S).moments for searcher in (exact, staged))
+        recalls.append(len(set(best) & set(staged_best)) / len(best))
     recall = f"{100 * np.mean(recalls):.1f} %"
     print(f"of the best 5 sequences of {n_films} films, {recall} are found in the films of the first stage", flush=True)
     copy_films(folder / "index", copies)

@@ -5,10 +5,12 @@ import os
 import shutil
 import time
 
+import av
 import pytest
 from drawn_indexes import sentences_near
 
 from truemoment.base.errors import InputError, UsageError
+from truemoment.media.video import creation_time
 from truemoment.searching.index import Index
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.narrowing import Narrowing
@@ -69,6 +71,22 @@ def test_the_time_of_the_file_is_the_date_of_a_video_that_states_none(index):
     beside.touch()
     os.utime(beside, (0, 86_400 * 366))  # 1971-01-02
     assert Narrowing(date="1971-01-02").videos(index) == ["v003"]
+
+
+def test_indexing_keeps_the_creation_time_that_a_video_states(tmp_path, paint, build):
+    paint(tmp_path / "plain.mp4", [((200, 30, 30), 4)])
+    for name, stated in (("dated", "2024-05-01T12:00:00Z"), ("unset", "1970-01-01T00:00:00Z")):
+        with av.open(tmp_path / "plain.mp4") as source, av.open(tmp_path / f"{name}.mp4", "w") as target:
+            target.metadata["creation_time"] = stated
+            stream = target.add_stream_from_template(source.streams.video[0])
+            for packet in source.demux(video=0):
+                if packet.dts is not None:
+                    packet.stream = stream
+                    target.mux(packet)
+    build([tmp_path / "dated.mp4", tmp_path / "plain.mp4"])
+    index = Index(tmp_path / "index")
+    assert [index.about(name).created for name in ("dated", "plain")] == ["2024-05-01T12:00:00+00:00", ""]
+    assert [creation_time(tmp_path / name) for name in ("unset.mp4", "none.mp4")] == ["", ""]
 
 
 def test_no_filter_reads_nothing(index, monkeypatch):

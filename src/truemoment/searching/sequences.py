@@ -161,7 +161,7 @@ def search_sequences(
     """
     fps, units = index.settings.fps, 10**DECIMALS
     margin, n_sentences = apart_s / 2 * fps, len(sentence_vectors)
-    found: list[FoundMoment] = []
+    sequences: list[FoundMoment] = []
     for name in track(sorted(index if videos is None else videos)):
         first, end = index.spans(name)
         if not len(first):
@@ -172,7 +172,7 @@ def search_sequences(
         order = np.argsort(first - end, kind="stable")  # long moments first, as in a search for one sentence
         order = order[best.total[order] > NONE]
         if not len(order) or (
-            len(found) >= top and best.total.max() < round(found[top - 1].score * n_sentences * units)
+            len(sequences) >= top and best.total.max() < round(sequences[top - 1].score * n_sentences * units)
         ):
             continue
         ends = first[order] - margin, end[order] + margin
@@ -184,9 +184,9 @@ def search_sequences(
                 for s, p in enumerate(best.moments(begin))
             )
             mean = int(best.total[begin]) / (n_sentences * units)
-            found.append(FoundMoment(name, parts[0].start_s, parts[-1].end_s, mean, parts=parts))
-        found = sorted(found, key=lambda moment: (-moment.score, moment.video_id))[:top]
-    return found
+            sequences.append(FoundMoment(name, parts[0].start_s, parts[-1].end_s, mean, parts=parts))
+        sequences = sorted(sequences, key=lambda moment: (-moment.score, moment.video_id))[:top]
+    return sequences
 
 
 def videos_of_sequences(first_stage: VideoRanking, sentence_vectors: Frames, many: int) -> list[str]:

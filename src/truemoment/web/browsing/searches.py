@@ -236,7 +236,7 @@ class Searches:
         else:
             embedded = [SentenceVector(vector_of(self.index, like.video_id, like.start_s, like.end_s))]
             avoided, unknown = [], ALL_KNOWN
-        vector, cut = embedded[0].vector, next((one.cut for one in embedded if one.cut), "")
+        vector, cut = embedded[0].vector, next((sentence.cut for sentence in embedded if sentence.cut), "")
         encoded = time.perf_counter()
         narrowed = request.narrowing.videos(self.index, request.videos)
         names = tuple(sorted(self.index if narrowed is None else narrowed))
@@ -251,7 +251,7 @@ class Searches:
             return list(result.moments)
 
         if like is None:
-            vectors = np.stack([one.vector for one in embedded])
+            vectors = np.stack([sentence.vector for sentence in embedded])
             result = find_listed(searcher, self.unrelated, listing, vectors, np.stack(avoided) if avoided else None)
             moments, n_scored = result.moments, result.n_videos
         else:
