@@ -29,7 +29,7 @@ from truemoment.media.features.base import Frames
 from truemoment.searching.codes import make_codes
 from truemoment.searching.index import Index, indexed_videos
 from truemoment.searching.layout import ABOUT, VIDEOS, default_proposals, folder_name, spans_of
-from truemoment.searching.listing import GAP_S, Listing
+from truemoment.searching.listing import GAP_S, MomentListing
 from truemoment.searching.manifest import write_manifest
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.narrowing import Narrowing
@@ -156,18 +156,18 @@ def times(index: Index, unrelated: Unrelated, pairs: Sequence[Frames]) -> None:
     searcher = IndexSearcher(index, RankingOptions())
     searcher.load()
 
-    def search(listing: Listing, ranking: RankingOptions = searcher.ranking) -> Callable[[Frames], object]:
+    def search(listing: MomentListing, ranking: RankingOptions = searcher.ranking) -> Callable[[Frames], object]:
         searcher.ranking = ranking
         return lambda vectors: find_listed(searcher, unrelated, listing, vectors[: 1 + len(listing.later)])
 
-    search(Listing(then="b"))(pairs[0])  # maps what is read
-    print(f"  one sentence: {spent_s(search(Listing()), pairs)}")
-    print(f"  --then: {spent_s(search(Listing(then='b')), pairs)}")
-    print(f"  --fold 0.98: {spent_s(search(Listing(fold=0.98)), pairs)}", flush=True)
+    search(MomentListing(then="b"))(pairs[0])  # maps what is read
+    print(f"  one sentence: {spent_s(search(MomentListing()), pairs)}")
+    print(f"  --then: {spent_s(search(MomentListing(then='b')), pairs)}")
+    print(f"  --fold 0.98: {spent_s(search(MomentListing(fold=0.98)), pairs)}", flush=True)
     exact = RankingOptions(exact=True)
-    print(f"  --then --exact: {spent_s(search(Listing(then='b'), exact), pairs[:2])}")
-    print(f"  one sentence, --exact: {spent_s(search(Listing(), exact), pairs[:2])}")
-    print(f"  --every: {spent_s(search(Listing(every=True)), pairs[:2])}")
+    print(f"  --then --exact: {spent_s(search(MomentListing(then='b'), exact), pairs[:2])}")
+    print(f"  one sentence, --exact: {spent_s(search(MomentListing(), exact), pairs[:2])}")
+    print(f"  --every: {spent_s(search(MomentListing(every=True)), pairs[:2])}")
     filters = Narrowing(length="3600..", file="*"), Narrowing()
     with_filters, without = (min(seconds(lambda some=some: some.videos(index)) for _ in range(5)) for some in filters)
     print(f"  filters by name and length: {1e3 * with_filters:.1f} ms; none: {1e6 * without:.0f} us")

@@ -8,7 +8,7 @@ from drawn_indexes import N_DIMENSIONS, sentences_near
 
 from truemoment.base.errors import UsageError
 from truemoment.searching.index import Index
-from truemoment.searching.listing import Listing
+from truemoment.searching.listing import MomentListing
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import search_index
@@ -36,7 +36,7 @@ def unrelated(drawn):
 def listed(drawn, unrelated):
     def find(vectors, avoided=None, ranking=RANKING, **options):
         searcher = IndexSearcher(drawn, ranking)
-        return find_listed(searcher, unrelated, Listing(**options), np.atleast_2d(vectors), avoided)
+        return find_listed(searcher, unrelated, MomentListing(**options), np.atleast_2d(vectors), avoided)
 
     return find
 
@@ -103,14 +103,14 @@ def test_near_copies_are_listed_once_and_counted(tmp_path, settings):
     index = Index(tmp_path / "index")
     vector = rows[20:30].mean(axis=0)[None].astype(np.float32)
     searcher = IndexSearcher(index, RankingOptions(top=2, apart=5.0))
-    plain, folded = (find_listed(searcher, None, Listing(fold=fold), vector).moments for fold in (None, 0.999))
+    plain, folded = (find_listed(searcher, None, MomentListing(fold=fold), vector).moments for fold in (None, 0.999))
     assert {moment.video_id for moment in plain} < {"v0", "v1", "v2"}
     assert (folded[0][:4], folded[0].copies) == (plain[0][:4], 2)
     assert folded[1].video_id == "v3"  # of another film, though at the same time
-    deeper = find_listed(IndexSearcher(index, RankingOptions(top=3)), None, Listing(fold=0.999), vector).moments
+    deeper = find_listed(IndexSearcher(index, RankingOptions(top=3)), None, MomentListing(fold=0.999), vector).moments
     assert deeper[:2] == folded  # how many copies are counted does not depend on what follows
     pair = np.concatenate([vector, rows[50:60].mean(axis=0)[None].astype(np.float32)])
-    (sequence, *_) = find_listed(searcher, None, Listing(fold=0.999, then="b"), pair).moments
+    (sequence, *_) = find_listed(searcher, None, MomentListing(fold=0.999, then="b"), pair).moments
     assert sequence.copies == 2
 
 
@@ -118,7 +118,7 @@ def test_what_stands_out_is_unknown_in_short_indexes(drawn):
     searcher = IndexSearcher(drawn, RANKING)
     for options in ({"every": True}, {"first": True}, {"avoid": "a"}):
         with pytest.raises(UsageError, match=rf"--{next(iter(options))}: expected two minutes of video"):
-            find_listed(searcher, None, Listing(**options), sentences_near(drawn, 1))
+            find_listed(searcher, None, MomentListing(**options), sentences_near(drawn, 1))
 
 
 @pytest.mark.parametrize(
@@ -134,5 +134,5 @@ def test_what_stands_out_is_unknown_in_short_indexes(drawn):
 )
 def test_what_is_no_listing(options, problem):
     with pytest.raises(UsageError) as error:
-        Listing(**options)
+        MomentListing(**options)
     assert problem in str(error.value)

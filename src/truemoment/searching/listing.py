@@ -18,7 +18,7 @@ MOST_GAP_S = 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listing(Request):
+class MomentListing(Request):
     """Which moments are listed."""
 
     HEADING = "Which moments"
@@ -82,5 +82,5 @@ class Listing(Request):
         return ", then ".join([query, *self.later])
 
 
-BEST = Listing()
+BEST = MomentListing()
 """The K best moments of one sentence."""

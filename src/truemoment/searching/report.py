@@ -14,7 +14,7 @@ from truemoment.report.words import clock, counted, few
 from truemoment.searching.building import IndexReport
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration, Settings
-from truemoment.searching.listing import BEST, Listing
+from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.pictures import SearchResult
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.split_search import SearchPrediction
@@ -46,7 +46,7 @@ def report(
     results: Sequence[SearchResult],
     index: Index,
     unknown: UnknownWords = ALL_KNOWN,
-    listing: Listing = BEST,
+    listing: MomentListing = BEST,
 ) -> Report:
     """Return what people read: the moments as a table; on a page also their pictures, and the index."""
     folds = any(result.moment.copies for result in results)
@@ -92,7 +92,9 @@ def report(
     )
 
 
-def _notes(query: str, moments: Sequence[FoundMoment], unknown: UnknownWords, listing: Listing) -> tuple[str, ...]:
+def _notes(
+    query: str, moments: Sequence[FoundMoment], unknown: UnknownWords, listing: MomentListing
+) -> tuple[str, ...]:
     """Return that nothing stands out, and the words that the model does not know."""
     known, best = unknown.line(query), moments[0].match if moments else None
     if unknown.every:
@@ -147,7 +149,7 @@ def ending(answer: RetrievedMoments, index: Index, n_searched: int) -> str:
 
 
 def document(
-    query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments, listing: Listing = BEST
+    query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments, listing: MomentListing = BEST
 ) -> dict[str, Any]:
     """Return what programs read of a search."""
     nothing = nothing_stands_out(answer.moments, answer.unknown)

@@ -21,7 +21,7 @@ from truemoment.base.request import (
     seed,
     several,
 )
-from truemoment.searching.listing import Listing
+from truemoment.searching.listing import MomentListing
 from truemoment.searching.narrowing import Narrowing
 from truemoment.studies.request import MappedData, Workers, path_of
 
@@ -157,7 +157,7 @@ class MomentFiles(Request):
 
 
 @dataclass(frozen=True)
-class SentenceSearch(Listing, Narrowing, RankingOptions, VideoIndexing):
+class SentenceSearch(MomentListing, Narrowing, RankingOptions, VideoIndexing):
     """A sentence, and where its moments are searched."""
 
     query: str = argument()

@@ -15,7 +15,7 @@ from truemoment.searching import report as reports
 from truemoment.searching.exporting.formats import check_ending, export_text
 from truemoment.searching.exporting.moments import moments_of
 from truemoment.searching.index import Index
-from truemoment.searching.listing import BEST, Listing
+from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.pictures import Pictures, SearchResult, with_ranks
 from truemoment.searching.request import MomentFiles, SentenceSearch
 from truemoment.searching.session import SearchSession, open_session
@@ -47,7 +47,7 @@ class FoundMoments(Result):
     index: Index
     answer: RetrievedMoments
     n_searched: int
-    listing: Listing = BEST
+    listing: MomentListing = BEST
 
     @property
     def title(self) -> str:
@@ -125,7 +125,7 @@ def write_moments(
     return result, pictures
 
 
-def find_moments(session: SearchSession, query: str, listing: Listing = BEST) -> FoundMoments:
+def find_moments(session: SearchSession, query: str, listing: MomentListing = BEST) -> FoundMoments:
     """Return the moments that a sentence describes, or as a listing asks for them, best first."""
     answer = session.find(query, listing)
     moments = tuple(with_ranks(session.index, answer.moments))

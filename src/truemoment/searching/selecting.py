@@ -20,7 +20,7 @@ import numpy as np
 from truemoment.base.errors import UsageError
 from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index
-from truemoment.searching.listing import Listing
+from truemoment.searching.listing import MomentListing
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.moment_rows import vector_of
 from truemoment.searching.retrieval import FoundMoment
@@ -39,7 +39,7 @@ DEEPER = 4
 def find_listed(
     searcher: IndexSearcher,
     unrelated: Unrelated | None,
-    listing: Listing,
+    listing: MomentListing,
     sentence_vectors: Frames,
     avoided_vectors: Frames | None = None,
 ) -> RetrievedMoments:

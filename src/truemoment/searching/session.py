@@ -20,7 +20,7 @@ from truemoment.searching.encoder_options import EncoderOptions, index_of
 from truemoment.searching.extraction import Loader
 from truemoment.searching.index import Index, indexed_videos
 from truemoment.searching.layout import Settings, is_index
-from truemoment.searching.listing import BEST, Listing
+from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.manifest import write_manifest
 from truemoment.searching.narrowing import ALL_VIDEOS, Narrowing
 from truemoment.searching.request import RankingOptions
@@ -238,7 +238,7 @@ class SearchSession:
         _ = self.unrelated
         self.searcher.load()
 
-    def find(self, sentence: str, listing: Listing = BEST) -> RetrievedMoments:
+    def find(self, sentence: str, listing: MomentListing = BEST) -> RetrievedMoments:
         """Return the moments that a sentence describes, or as a listing asks for them, best first."""
         sentences, avoided = [sentence, *listing.later], list(listing.avoided)
         if line := cut_short(self.encoder, [*sentences, *avoided]):

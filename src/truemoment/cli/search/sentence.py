@@ -21,7 +21,7 @@ from truemoment.cli.index.videos import EXIT_NOT_ALL
 from truemoment.cli.outputs import STANDARD_OUTPUT, progress_bar, refuse_outputs, say
 from truemoment.cli.parts import Output, PageOutput, Threads
 from truemoment.cli.search.parts import note, target_of
-from truemoment.searching.listing import Listing
+from truemoment.searching.listing import MomentListing
 from truemoment.searching.narrowing import Narrowing
 from truemoment.searching.request import MomentFiles, RankingOptions, VideoIndexing
 from truemoment.studies.request import Workers
@@ -86,7 +86,7 @@ class Cluster(Workers):
 @binder.command("search")
 def command(
     ranking: RankingOptions,
-    listing: Listing,
+    listing: MomentListing,
     narrowing: Narrowing,
     files: MomentFiles,
     request: SearchWords,

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.responses import Response
 
 from truemoment.searching.index import Index
-from truemoment.searching.listing import BEST, GAP_S, Listing
+from truemoment.searching.listing import BEST, GAP_S, MomentListing
 from truemoment.searching.moment_rows import vector_of
 from truemoment.searching.narrowing import Narrowing
 from truemoment.searching.unrelated import nothing_stands_out
@@ -200,7 +200,7 @@ class SearchService:
         listing = (
             BEST
             if like
-            else Listing(
+            else MomentListing(
                 then=_sentences(visit, "then"),
                 gap=visit.query_seconds("gap", GAP_S),
                 every=shown == "every",

@@ -23,7 +23,7 @@ from truemoment.media.features.base import Frames
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
-from truemoment.searching.listing import BEST, Listing
+from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.moment_rows import vector_of
 from truemoment.searching.narrowing import ALL_VIDEOS, Narrowing
@@ -98,7 +98,7 @@ class SearchRequest:
     apart_s: float = 5.0
     videos: tuple[str, ...] | None = None
     exact: bool = False
-    listing: Listing = BEST
+    listing: MomentListing = BEST
     narrowing: Narrowing = ALL_VIDEOS
 
 
