@@ -22,7 +22,7 @@ from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index
 from truemoment.searching.listing import MomentListing
 from truemoment.searching.median_scores import median_scores
-from truemoment.searching.moment_rows import vector_of
+from truemoment.searching.moment_rows import vectors_of
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.searcher import ALL, IndexSearcher
 from truemoment.searching.stopping import RetrievedMoments
@@ -143,7 +143,7 @@ def folded(index: Index, moments: Iterable[FoundMoment], limit: float, most: int
     vectors: list[Frames] = []
     for moment in moments:
         parts = moment.parts or (moment,)
-        vector = unit(np.stack([vector_of(index, part.video_id, part.start_s, part.end_s) for part in parts]))
+        vector = unit(vectors_of(index, [part[:3] for part in parts]))
         cosines = np.einsum("ksd,sd->ks", np.stack(vectors), vector).min(axis=1) if vectors else np.zeros(0)
         is_copy = cosines >= limit - ROUNDING
         if is_copy.any():

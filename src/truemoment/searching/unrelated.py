@@ -36,7 +36,7 @@ from truemoment.base.intervals import Floats
 from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index
 from truemoment.searching.layout import UNRELATED
-from truemoment.searching.moment_rows import vector_of
+from truemoment.searching.moment_rows import vectors_of
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.unit_vectors import unit
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
@@ -150,7 +150,7 @@ def with_matches(
     matched: list[FoundMoment] = []
     for start in range(0, len(moments), MOMENTS_AT_ONCE):
         some = moments[start : start + MOMENTS_AT_ONCE]
-        means = np.stack([vector_of(index, moment.video_id, moment.start_s, moment.end_s) for moment in some])
+        means = vectors_of(index, [moment[:3] for moment in some])
         matches = unrelated.matches(vector, median, means).tolist()
         matched += [moment._replace(match=match) for moment, match in zip(some, matches, strict=True)]
     return matched
