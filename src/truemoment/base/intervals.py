@@ -256,7 +256,7 @@ def _without_overlap(
         selection = selection[start[selection] < end[selection]]
         n_before = np.searchsorted(np.sort(start[selection]), end[candidates], side="left")
         n_over = np.searchsorted(np.sort(end[selection]), start[candidates], side="right")
-        return candidates[np.asarray((n_before == n_over) | (start[candidates] >= end[candidates]))]
+        return np.asarray(candidates[(n_before == n_over) | (start[candidates] >= end[candidates])])
     for low in range(0, len(selection), BLOCK_RANKS):
         clash = _overlapped(candidates, selection[low : low + BLOCK_RANKS], start, end, threshold=threshold)
         candidates = candidates[~clash.any(axis=1)]

@@ -37,7 +37,7 @@ def span_of(index: Index, video_id: str, start_s: float, end_s: float) -> tuple[
 
 def vector_of(index: Index, video_id: str, start_s: float, end_s: float) -> Frames:
     """Return the mean row of a moment, (D,)."""
-    return vectors_of(index, [(video_id, start_s, end_s)])[0]
+    return np.asarray(vectors_of(index, [(video_id, start_s, end_s)])[0])
 
 
 def vectors_of(index: Index, moments: Sequence[tuple[str, float, float]]) -> Frames:

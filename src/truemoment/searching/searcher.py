@@ -106,8 +106,8 @@ class IndexSearcher:
             first_stage=self.first_stage() if has_stages else None,
             medians=medians,
         )
-        n_videos, ended_by = (self.most, "limit") if has_stages else (len(self.videos), "all")
-        return [RetrievedMoments(moments, n_videos, ended_by) for moments in by_sentence]
+        n_videos = self.most if has_stages else len(self.videos)
+        return [RetrievedMoments(moments, n_videos, "limit" if has_stages else "all") for moments in by_sentence]
 
     def find_sequences(
         self, vectors: Frames, medians: Sequence[float], gap_s: float, top: int | None = None

@@ -201,16 +201,21 @@ class SearchService:
             BEST
             if like
             else MomentListing(
-                then=_sentences(visit, "then"),
+                then=_texts(visit, "then"),
                 gap=visit.query_seconds("gap", GAP_S),
                 every=shown == "every",
                 first=shown == "first",
-                avoid=_sentences(visit, "avoid"),
+                avoid=_texts(visit, "avoid"),
             )
         )
-        texts = {name: visit.query_text(name) or None for name in ("date", "time", "length")}
-        names = {name: tuple(filter(None, [visit.query_text(name)])) for name in ("file", "folder")}
-        return SearchRequest(sentence, like, top, apart_s, videos, exact, listing, Narrowing(**names, **texts))
+        narrowing = Narrowing(
+            file=_texts(visit, "file"),
+            folder=_texts(visit, "folder"),
+            date=visit.query_text("date") or None,
+            time=visit.query_text("time") or None,
+            length=visit.query_text("length") or None,
+        )
+        return SearchRequest(sentence, like, top, apart_s, videos, exact, listing, narrowing)
 
     def _videos(self, visit: Visit) -> tuple[str, ...] | None:
         text = visit.request.query_params.get("videos")
@@ -286,5 +291,5 @@ class SearchService:
         return self._has_changed
 
 
-def _sentences(visit: Visit, name: str) -> tuple[str, ...]:
+def _texts(visit: Visit, name: str) -> tuple[str, ...]:
     return tuple(filter(None, [visit.query_text(name, MOST_CHARACTERS)]))
