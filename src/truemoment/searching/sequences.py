@@ -33,7 +33,7 @@ from truemoment.baselines.proposals import span_seconds
 from truemoment.media.features.base import Frames
 from truemoment.searching.first_stage import VideoRanking
 from truemoment.searching.index import Index
-from truemoment.searching.retrieval import DECIMALS, FoundMoment, moment_scores
+from truemoment.searching.retrieval import DECIMALS, FoundMoment, best_first, moment_scores
 from truemoment.searching.unit_vectors import unit
 
 NONE = np.iinfo(np.int64).min // 2
@@ -185,8 +185,9 @@ def search_sequences(
             )
             mean = int(best.total[begin]) / (n_sentences * units)
             sequences.append(FoundMoment(name, parts[0].start_s, parts[-1].end_s, mean, parts=parts))
-        sequences = sorted(sequences, key=lambda moment: (-moment.score, moment.video_id))[:top]
-    return sequences
+        if len(sequences) >= top:  # else nothing goes yet
+            sequences = best_first(sequences)[:top]
+    return best_first(sequences)
 
 
 def videos_of_sequences(first_stage: VideoRanking, sentence_vectors: Frames, many: int) -> list[str]:

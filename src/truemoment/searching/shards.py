@@ -21,6 +21,7 @@ from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.request import RankingOptions
+from truemoment.searching.retrieval import best_first
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.stopping import Reason, RetrievedMoments
 
@@ -76,8 +77,7 @@ def merge_shards(answers: Sequence[RetrievedMoments], top: int) -> RetrievedMome
     moments = [moment for answer in answers for moment in answer.moments]
     reasons = {answer.ended_by for answer in answers}
     ended_by: Reason = "limit" if "limit" in reasons else "rule" if "rule" in reasons else "all"
-    best = sorted(moments, key=lambda moment: (-moment.score, moment.video_id))[:top]
-    return RetrievedMoments(best, sum(answer.n_videos for answer in answers), ended_by)
+    return RetrievedMoments(best_first(moments)[:top], sum(answer.n_videos for answer in answers), ended_by)
 
 
 class ShardedSearcher(IndexSearcher):
