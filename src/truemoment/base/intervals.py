@@ -231,7 +231,7 @@ def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, 
         number = np.flatnonzero(~np.isnan(score))
         return number[best_kept(score[number], start[number], end[number], threshold=threshold, top=top)]
     selection = np.zeros(0, dtype=np.int64)
-    n_ranked, n_wanted = 0, max(1024, 8 * top)
+    n_ranked, n_wanted = 0, min(max(1024, 8 * top), 4096)
     while len(selection) < top and n_ranked < len(score):
         candidates = ranked(score, n_wanted)[n_ranked:]
         n_ranked, n_wanted = n_ranked + len(candidates), 4 * n_wanted
