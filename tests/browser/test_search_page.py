@@ -258,6 +258,24 @@ def test_an_example_is_searched_by_touch_and_nonsense_stands_out_in_nothing(serv
     assert page.locator("#nothing").bounding_box()["y"] < page.locator(".card").first.bounding_box()["y"]
 
 
+def test_what_comes_next_and_filters_are_behind_more(served):
+    page = served().page()
+    page.fill("#q", "red")
+    page.click("#more summary")
+    page.locator("#more [name=then]").fill("green")
+    page.locator("#more [name=file]").fill("c*")
+    page.keyboard.press("Enter")
+    found(page)
+    assert ", then 0:00:4" in page.locator(".card .time").first.text_content()  # green begins at 42 s
+    assert {name[-1] for name in page.locator(".card .line .name").all_text_contents()} == {"c"}
+    page.reload()
+    found(page)
+    assert page.locator("#more [name=then]").input_value() == "green"
+    page.locator("#more [name=date]").fill("May")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.getElementById('problem').textContent.startsWith(\"--date: got 'May'\")")
+
+
 @pytest.mark.thorough
 def test_strips_by_keys_lead_to_a_video(served):
     page = served().searched("red")

@@ -23,8 +23,14 @@ from .conftest import Client, ColourOptions, as_arrays
 SENTENCES = ("red", "green", "blue", "red green")
 
 
-def test_answers_are_those_of_search_index_and_of_the_command_line(served, index, colours, tmp_path, monkeypatch):
+@pytest.fixture
+def in_colours(colours, monkeypatch):
+    """The command line searches with the model of the tests."""
     monkeypatch.setattr("truemoment.searching.encoder_options.EncoderOptions.encoder_of", lambda *_: colours.Colours())
+
+
+@pytest.mark.usefixtures("in_colours")
+def test_answers_are_those_of_search_index_and_of_the_command_line(served, index, colours, tmp_path):
     _, client = served()
     for sentence in SENTENCES:
         found = client.search(sentence, top=7, apart=3)
@@ -37,6 +43,53 @@ def test_answers_are_those_of_search_index_and_of_the_command_line(served, index
         assert run(["search", sentence, str(index.path), "--top", "7", "--apart", "3", "--json", str(out)]) == 0
         written = json.loads(out.read_text())["moments"]
         assert [(of["video_id"], of["start_s"], of["end_s"], of["score"], of["match"]) for of in written] == shown
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"then": "blue", "gap": "12"},
+        {"every": "", "file": "[ac].mp4"},
+        {"first": "", "length": "30.."},
+        {"avoid": "green", "folder": "films"},
+    ],
+)
+@pytest.mark.usefixtures("in_colours")
+def test_sequences_lists_and_filters_are_those_of_the_command_line(served, tmp_path, options):
+    server, client = served()
+    lists = [name for name in ("every", "first") if name in options]
+    asked = {name: value for name, value in options.items() if value} | ({"list": lists[0]} if lists else {})
+    found = client.search("red", top=4, **asked)
+    names = {of["v"]: of["video_id"] for of in client.get("/api/index").json()["videos"]}
+    index, out = server.service.searches.index.path, tmp_path / "out.json"
+    words = [word for name, value in options.items() for word in (f"--{name}", value) if word]
+    assert run(["search", "red", str(index), "--top", "4", "--json", str(out), "--quiet", *words]) == 0
+    written = json.loads(out.read_text())
+    assert (found["videos"], found["nothing_stands_out"]) == (written["n_searched"], written["nothing_stands_out"])
+    keys = ("start_s", "end_s", "score", "match")
+    assert [[names[of["v"]], *map(of.get, keys)] for of in found["moments"]] == [
+        [of["video_id"], *map(of.get, keys)] for of in written["moments"]
+    ]
+    parts = [[(part["start_s"], part["end_s"]) for part in of["parts"]] for of in written["moments"]]
+    assert [[(part["start_s"], part["end_s"]) for part in of["parts"]] for of in found["moments"]] == parts
+    assert all(len(of) == (2 if "then" in options else 0) for of in parts)
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"list": "some"}, "got 'some', expected every or first"),
+        ({"date": "May"}, "--date: got 'May'"),
+        ({"file": "x*"}, "--file 'x*': no video of 3 fits"),
+        ({"gap": "1e9"}, "got '1e9', expected"),
+        ({"then": "a" * 2001}, "got 2,001 characters"),
+    ],
+)
+def test_filters_that_do_not_fit_are_one_line(served, asked, problem):
+    _, client = served()
+    client.search("red")
+    refused = client.get("/api/search", params={"q": "red"} | asked)
+    assert (refused.status_code, refused.json()["error"][: len(problem)]) == (400, problem)
 
 
 def test_the_median_is_that_of_the_pieces_of_all_films(served, index):

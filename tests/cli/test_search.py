@@ -91,6 +91,35 @@ def test_moments_that_are_shown_are_apart(call, index):
         assert min(gaps, default=apart_s) >= apart_s
 
 
+def test_moments_in_order_and_filters(call, fails, index):
+    """Film c shows red from 34 s to 42 s, and then green; film a shows red, and no green."""
+    status, out, err = call("search", "red", index, "--then", "green", "--gap", "3", "--top", "1", "--csv", "found.csv")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split() == ["rank", "video", "from", "then", "to", "score", "match"]
+    assert lines[2].split()[:2] == ["1", "c"]
+    assert "0:00:34.0" <= lines[2].split()[2] < lines[2].split()[3] <= "0:00:45.0"
+    assert Path("found.csv").read_text(encoding="utf-8").splitlines()[1].startswith('1,"red, then green",c,')
+    document = json.loads(call("search", "red", index, "--then", "green", "--gap", "3", "--json", "-")[1])
+    assert (document["query"], document["then"], document["n_searched"]) == ("red", ["green"], 3)
+    for found in document["moments"]:
+        first, second = found["parts"]
+        assert 0 <= second["start_s"] - first["end_s"] <= 3
+        assert found["score"] == pytest.approx((first["score"] + second["score"]) / 2)
+    status, out, err = call("search", "red", index, "--file", "[AC].MP4", "--length", "..40", "--first")
+    assert (status, err) == (0, "note: 1 of 3 videos are searched\n")
+    assert [line.split()[1] for line in out.splitlines()[2:]] == ["a"]
+    status, out, err = call("search", "red", index, "--every", "--avoid", "red", "--quiet", "--json", "-")
+    assert (status, json.loads(out)["moments"], json.loads(out)["nothing_stands_out"]) == (0, [], True)
+    for words, problem in (
+        (["--then", " "], "--then: got an empty sentence"),
+        (["--date", "2024-13"], "--date: got '2024-13', expected"),
+        (["--file", "x"], "--file x: no video of 3 fits"),
+        (["--then", "green", "--engine", "ray", "--workers", "1", "--exact", "--fold", "2"], "--fold: got 2"),
+    ):
+        assert problem in fails(2, "search", "red", index, *words)
+
+
 def test_a_video_is_indexed_once(call, films, monkeypatch):
     status, out, err = call("search", "red", films / "a.mp4", "--model", "colours")
     assert status == 0
@@ -357,6 +386,7 @@ SPLIT = ["split", "all.index", "--annotations", "films.jsonl"]
         (["red", "nothing.mp4"], "nothing.mp4: no such video or index"),
         (["red", "all.index", "--image", "films.jsonl"], "got 2 arguments with --image, expected a video or index"),
         (["all.index", "--image", "nothing.png"], "nothing.png: no such file"),
+        (["all.index", "--image", "nothing.png", "--first"], "--image: goes without --then, --every, --first, --av"),
         (["red", "films"], "films: is no index; index videos in it first: truemoment index films -o films.index"),
         (["red", "all.index", "--fps", "5"], "--fps: all.index was made with 2, got 5"),
         (["red", "all.index", "--partial"], "all.index is an index, expected --index and --partial with a video"),

@@ -231,7 +231,7 @@ def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, 
         number = np.flatnonzero(~np.isnan(score))
         return number[best_kept(score[number], start[number], end[number], threshold=threshold, top=top)]
     selection = np.zeros(0, dtype=np.int64)
-    n_ranked, n_wanted = 0, max(1024, 8 * top)
+    n_ranked, n_wanted = 0, min(max(1024, 8 * top), 4096)
     while len(selection) < top and n_ranked < len(score):
         candidates = ranked(score, n_wanted)[n_ranked:]
         n_ranked, n_wanted = n_ranked + len(candidates), 4 * n_wanted
@@ -252,6 +252,11 @@ def _without_overlap(
     candidates: Ints, selection: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float
 ) -> Ints:
     """Return the candidates whose IoU with each selected moment is at most the threshold."""
+    if threshold == 0:  # as many of the selected moments start before the end as end before the start: no overlap
+        selection = selection[start[selection] < end[selection]]
+        n_before = np.searchsorted(np.sort(start[selection]), end[candidates], side="left")
+        n_over = np.searchsorted(np.sort(end[selection]), start[candidates], side="right")
+        return np.asarray(candidates[(n_before == n_over) | (start[candidates] >= end[candidates])])
     for low in range(0, len(selection), BLOCK_RANKS):
         clash = _overlapped(candidates, selection[low : low + BLOCK_RANKS], start, end, threshold=threshold)
         candidates = candidates[~clash.any(axis=1)]

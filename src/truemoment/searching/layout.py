@@ -7,7 +7,7 @@
                                     "dtype": "float16", "proposals": "windowed-grid:..."}
     INDEX/videos/VIDEO-HASH/       a video; the folder exists only when it is complete
         about.json                 {"video_id": ..., "path": ..., "identity": "SIZE:SHA256", "duration_s": ...,
-                                    "n_frames": F, "notes": []}
+                                    "n_frames": F, "notes": [], "created": "..."}
         features.npy               (F, D): row k is the frame shown at k / fps
         norms.npy                  (P,): length of the mean of each proposal's rows, which no query changes
         pieces.npy                 (C, D): means of pieces of 4 s, of length 1: for the first stage of a search
@@ -152,6 +152,8 @@ class VideoRecord(msgspec.Struct, frozen=True, kw_only=True):
         Its length.
     notes
         Notes on how it was read.
+    created
+        Creation time that the file states, in ISO 8601 with its time zone; "" for none.
     """
 
     video_id: str
@@ -160,6 +162,7 @@ class VideoRecord(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float
     n_frames: int
     notes: tuple[str, ...] = ()
+    created: str = ""
 
 
 def default_proposals(fps: float) -> str:

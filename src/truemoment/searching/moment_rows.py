@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def span_of(index: Index, video_id: str, start_s: float, end_s: float) -> tuple[
     UsageError
         If the moment lies outside the video.
     """
-    n_rows, fps = len(index.rows(video_id)), index.settings.fps
+    n_rows, fps = index.about(video_id).n_frames, index.settings.fps
     if not 0 <= start_s < end_s or start_s * fps >= n_rows:
         raise UsageError(f"got a moment from {start_s:g} to {end_s:g} s, expected one within the video")
     first = math.ceil(start_s * fps - SAME_TIME_S)
@@ -36,5 +37,18 @@ def span_of(index: Index, video_id: str, start_s: float, end_s: float) -> tuple[
 
 def vector_of(index: Index, video_id: str, start_s: float, end_s: float) -> Frames:
     """Return the mean row of a moment, (D,)."""
-    first, end, _ = span_of(index, video_id, start_s, end_s)
-    return np.asarray(index.rows(video_id)[first:end].mean(axis=0, dtype=np.float64), dtype=np.float32)
+    return np.asarray(vectors_of(index, [(video_id, start_s, end_s)])[0])
+
+
+def vectors_of(index: Index, moments: Sequence[tuple[str, float, float]]) -> Frames:
+    """Return the mean row of each moment (video, start and end in seconds), (M, D); each video is opened once."""
+    vectors = np.empty((len(moments), index.n_dimensions), dtype=np.float32)
+    by_video: dict[str, list[int]] = {}
+    for number, (video_id, _, _) in enumerate(moments):
+        by_video.setdefault(video_id, []).append(number)
+    for video_id, numbers in by_video.items():
+        rows = np.asarray(index.rows(video_id))
+        for number in numbers:
+            first, end, _ = span_of(index, *moments[number])
+            vectors[number] = rows[first:end].mean(axis=0, dtype=np.float64)
+    return vectors

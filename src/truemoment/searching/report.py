@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +14,7 @@ from truemoment.report.words import clock, counted, few
 from truemoment.searching.building import IndexReport
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration, Settings
+from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.pictures import SearchResult
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.split_search import SearchPrediction
@@ -37,13 +37,25 @@ def match_text(match: float | None) -> str:
     return "-" if match is None else f"{100 * match:.0f} %"
 
 
-def report(query: str, results: Sequence[SearchResult], index: Index, unknown: UnknownWords = ALL_KNOWN) -> Report:
+def copies_text(moment: FoundMoment) -> str:
+    """Return how many near copies of a moment are not listed; "" for none."""
+    return f"and {counted(moment.copies, 'near copy', 'near copies')}" if moment.copies else ""
+
+
+def report(
+    query: str,
+    results: Sequence[SearchResult],
+    index: Index,
+    unknown: UnknownWords = ALL_KNOWN,
+    listing: MomentListing = BEST,
+) -> Report:
     """Return what people read: the moments as a table; on a page also their pictures, and the index."""
     what = (
         "share of unrelated sentences whose best moment fits them less well than this one fits the sentence; "
         f"below {100 * STANDS_OUT:.0f} % nothing stands out"
     )
-    return _report(query, results, index, _notes(query, [result.moment for result in results], unknown), what)
+    notes = _notes(query, [result.moment for result in results], unknown, listing)
+    return _report(query, results, index, notes=notes, match=what, listing=listing)
 
 
 def report_of_picture(query: str, results: Sequence[SearchResult], index: Index) -> Report:
@@ -52,8 +64,8 @@ def report_of_picture(query: str, results: Sequence[SearchResult], index: Index)
         "share of frames of the videos whose best moment in another video resembles them less than this one resembles "
         f"the picture; below {100 * STANDS_OUT:.0f} % nothing stands out"
     )
-    notes = (*_notes(query, [result.moment for result in results], ALL_KNOWN), *notes_on_pictures(index))
-    return _report(query, results, index, notes, what)
+    notes = (*_notes(query, [result.moment for result in results], ALL_KNOWN, BEST), *notes_on_pictures(index))
+    return _report(query, results, index, notes=notes, match=what, listing=BEST)
 
 
 def notes_on_pictures(index: Index) -> tuple[str, ...]:
@@ -65,19 +77,32 @@ def notes_on_pictures(index: Index) -> tuple[str, ...]:
     )
 
 
-def _report(query: str, results: Sequence[SearchResult], index: Index, notes: tuple[str, ...], match: str) -> Report:
+def _report(
+    query: str,
+    results: Sequence[SearchResult],
+    index: Index,
+    *,
+    notes: tuple[str, ...],
+    match: str,
+    listing: MomentListing,
+) -> Report:
+    folds = any(result.moment.copies for result in results)
     rows = tuple(
         (
             Cell(str(result.rank)),
             Cell(result.moment.video_id),
-            Cell(clock(result.moment.start_s)),
+            *(Cell(clock(part.start_s)) for part in result.moment.parts or (result.moment,)),
             Cell(clock(result.moment.end_s)),
             Cell(f"{result.moment.score:.{SCORE_DIGITS}f}"),
             Cell(match_text(result.moment.match)),
+            *([Cell(copies_text(result.moment))] if folds else []),
         )
         for result in results
     )
-    table = Table("", ("rank", "video", "from", "to", "score", "match"), (("", rows),), text_columns=(1,))
+    starts = ("from", *("then" for _ in listing.later))
+    headings = ("rank", "video", *starts, "to", "score", "match", *([""] if folds else []))
+    table = Table("", headings, (("", rows),), text_columns=(1,))
+    query = listing.title(query)
     about = index.settings
     facts = (
         f"Index: {index.name}, {counted(len(index), 'video')}",
@@ -100,11 +125,16 @@ def _report(query: str, results: Sequence[SearchResult], index: Index, notes: tu
     )
 
 
-def _notes(query: str, moments: Sequence[FoundMoment], unknown: UnknownWords) -> tuple[str, ...]:
+def _notes(
+    query: str, moments: Sequence[FoundMoment], unknown: UnknownWords, listing: MomentListing
+) -> tuple[str, ...]:
     """Return that nothing stands out, and the words that the model does not know."""
     known, best = unknown.line(query), moments[0].match if moments else None
     if unknown.every:
         return (f"nothing stands out: {known}",)
+    if listing.must_stand_out and not moments:
+        line = f"nothing stands out: no moment has a match of {match_text(STANDS_OUT)} or more"
+        return (line, known) if known else (line,)
     if best is None or not nothing_stands_out(moments, unknown):
         return (known,) if known else ()
     least = match_text(STANDS_OUT)
@@ -121,6 +151,8 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
                 title=f"{result.rank}. {clock(moment.start_s)} to {clock(moment.end_s)}",
                 lines=(
                     f"{moment.video_id}, score {moment.score:.{SCORE_DIGITS}f}, match {match_text(moment.match)}",
+                    *(f"then from {clock(part.start_s)}" for part in moment.parts[1:]),
+                    *filter(None, [copies_text(moment)]),
                     result.path.name,
                 ),
             )
@@ -136,11 +168,11 @@ def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     return csv_text(("rank", "query", "video_id", "path", "start_s", "end_s", "score", "match"), rows)
 
 
-def ending(answer: RetrievedMoments, index: Index) -> str:
-    """Return a note on videos that were not scored and what that means; "" if all were."""
+def ending(answer: RetrievedMoments, index: Index, n_searched: int) -> str:
+    """Return a note on videos that were searched and not scored, and what that means; "" if all were scored."""
     calibration = index.settings.calibration
-    scored = f"{answer.n_videos:,} of {counted(len(index), 'video')}"
-    if answer.ended_by == "all" or answer.n_videos >= len(index):
+    scored = f"{answer.n_videos:,} of {counted(n_searched, 'video')}"
+    if answer.ended_by == "all" or answer.n_videos >= n_searched:
         return ""
     if calibration and answer.ended_by == "rule":
         return f"complete with probability {calibration.quantile:g} as calibrated: {scored} scored; --exact scores all"
@@ -150,13 +182,14 @@ def ending(answer: RetrievedMoments, index: Index) -> str:
 
 
 def document(
-    query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments, image: Path | None = None
+    query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments, listing: MomentListing = BEST
 ) -> dict[str, Any]:
-    """Return what programs read of a search; `image` is the file of a picture that was searched for."""
+    """Return what programs read of a search."""
+    nothing = nothing_stands_out(answer.moments, answer.unknown)
     return {
         **document_head("truemoment/search/1"),
         "query": query,
-        "image": image,
+        "then": list(listing.later),
         "index": index.name,
         **_of_settings(index.settings),
         "n_videos": len(index),
@@ -164,7 +197,7 @@ def document(
         "ended_by": answer.ended_by,
         "unknown_words": list(answer.unknown.words),
         "no_word_known": answer.unknown.every,
-        "nothing_stands_out": nothing_stands_out(answer.moments, answer.unknown),
+        "nothing_stands_out": nothing or (listing.must_stand_out and not results),
         "seed": None,
         "moments": [
             {
@@ -175,6 +208,11 @@ def document(
                 "end_s": result.moment.end_s,
                 "score": result.moment.score,
                 "match": result.moment.match,
+                "parts": [
+                    {"start_s": part.start_s, "end_s": part.end_s, "score": part.score, "match": part.match}
+                    for part in result.moment.parts
+                ],
+                "near_copies": result.moment.copies,
                 "thumbnail": result.thumbnail,
                 "clip": result.clip,
             }

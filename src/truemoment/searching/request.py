@@ -21,6 +21,8 @@ from truemoment.base.request import (
     seed,
     several,
 )
+from truemoment.searching.listing import MomentListing
+from truemoment.searching.narrowing import Narrowing
 from truemoment.studies.request import MappedData, Workers, path_of
 
 if TYPE_CHECKING:
@@ -172,7 +174,7 @@ class PictureQuery(Request):
 
 
 @dataclass(frozen=True)
-class SentenceSearch(RankingOptions, PictureQuery, VideoIndexing):
+class SentenceSearch(MomentListing, Narrowing, RankingOptions, PictureQuery, VideoIndexing):
     """A sentence or picture, and where its moments are searched."""
 
     query: str | None = argument()
@@ -182,6 +184,8 @@ class SentenceSearch(RankingOptions, PictureQuery, VideoIndexing):
         """Refuse a sentence and a picture, and neither."""
         if (self.query is None) == (self.image is None):
             raise UsageError("expected a sentence, or None for the sentence and image=FILE")
+        if self.image is not None:
+            self.refuse_picture()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,9 +45,11 @@ DECIMALS = 6
 
 
 class FoundMoment(NamedTuple):
-    """A moment that was found.
+    """A moment that was found, or a sequence of moments.
 
     `match` compares it with unrelated sentences (:mod:`truemoment.searching.unrelated`); None where it is not compared.
+    `parts` are the moments of a sequence (:mod:`truemoment.searching.sequences`), and `copies` counts the near copies
+    that are not listed.
     """
 
     video_id: str
@@ -55,6 +57,8 @@ class FoundMoment(NamedTuple):
     end_s: float
     score: float
     match: float | None = None
+    parts: tuple[FoundMoment, ...] = ()
+    copies: int = 0
 
 
 def search_index(
@@ -116,7 +120,7 @@ def search_index(
     best = BestMoments(index, vectors, top, nms=nms, apart_s=apart_s, half_s=half_s, medians=medians)
     for name in track([name for name in names if sentences_of[name]]):
         best.score(name, sentences_of[name])
-    return best.by_sentence
+    return best.ranked()
 
 
 def checked_vectors(index: Index, sentence_vectors: Frames) -> Frames:
@@ -185,8 +189,15 @@ def moment_scores(
     return np.asarray(cosine.round(DECIMALS))
 
 
+def best_first(moments: Iterable[FoundMoment]) -> list[FoundMoment]:
+    """Return moments by score, then by video; equal ones as they come."""
+    return sorted(moments, key=lambda moment: (-moment.score, moment.video_id))
+
+
 class BestMoments:
     """The best moments of each sentence in the videos that were scored, in any order of the videos.
+
+    A list in `by_sentence` is sorted as soon as it is full.
 
     Parameters
     ----------
@@ -219,10 +230,13 @@ class BestMoments:
     def score(self, name: str, sentences: Sequence[int]) -> None:
         """Score every candidate moment of a video for some sentences, and keep the best; equal ones by video."""
         for s, moments in self._of_video(name, sentences):
-            ranked = sorted(
-                [*self.by_sentence[s], *moments], key=lambda moment: (-moment.score, moment.video_id)
-            )  # else as they come
-            self.by_sentence[s] = ranked[: self.top]
+            self.by_sentence[s] += moments
+            if len(self.by_sentence[s]) >= self.top:  # else nothing goes yet
+                self.by_sentence[s] = best_first(self.by_sentence[s])[: self.top]
+
+    def ranked(self) -> list[list[FoundMoment]]:
+        """Return the moments of each sentence, best first."""
+        return list(map(best_first, self.by_sentence))
 
     def _of_video(self, name: str, sentences: Sequence[int]) -> Iterator[tuple[int, list[FoundMoment]]]:
         """Return the moments of a video; nothing comes for sentences that have better moments already."""

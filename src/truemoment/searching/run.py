@@ -15,6 +15,7 @@ from truemoment.searching import report as reports
 from truemoment.searching.exporting.formats import check_ending, export_text
 from truemoment.searching.exporting.moments import moments_of
 from truemoment.searching.index import Index
+from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.pictures import Pictures, SearchResult, with_ranks
 from truemoment.searching.query_picture import QueryPicture
 from truemoment.searching.request import MomentFiles, SentenceSearch
@@ -37,6 +38,10 @@ class FoundMoments(Result):
         The index that was searched.
     answer
         How many videos were scored exactly, what ended the search, and the words that the model does not know.
+    n_searched
+        Number of videos that were searched.
+    listing
+        Which moments are listed; sequences are moments with parts.
     image
         File of the picture; None for a sentence.
     """
@@ -45,17 +50,28 @@ class FoundMoments(Result):
     moments: tuple[SearchResult, ...]
     index: Index
     answer: RetrievedMoments
+    n_searched: int
+    listing: MomentListing = BEST
     image: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """The sentence, or the sentences of a sequence."""
+        return self.listing.title(self.query)
 
     def report(self) -> Report:
         """Return the report for people."""
         if self.image is not None:
             return reports.report_of_picture(self.query, self.moments, self.index)
-        return reports.report(self.query, self.moments, self.index, self.answer.unknown)
+        return reports.report(self.query, self.moments, self.index, self.answer.unknown, self.listing)
 
     def document(self) -> dict[str, Any]:
         """Return the document for programs, as ``truemoment search --json`` writes it."""
-        return reports.document(self.query, self.moments, self.index, self.answer, self.image)
+        return {
+            **reports.document(self.query, self.moments, self.index, self.answer, self.listing),
+            "image": self.image,
+            "n_searched": self.n_searched,
+        }
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row a moment: video, start and end in seconds, score, match."""
@@ -73,7 +89,7 @@ class FoundMoments(Result):
 
     def csv(self) -> str:
         """Return the moments as CSV, seconds in full."""
-        return reports.as_csv(self.query, self.moments)
+        return reports.as_csv(self.title, self.moments)
 
     def export_text(self, file: Path, *, start: str | None = None, names_only: bool = False) -> str:
         """Return the moments in the format of a file's ending.
@@ -92,9 +108,9 @@ class FoundMoments(Result):
     def __repr__(self) -> str:
         """Return the sentence and the best moment, in one line."""
         if not self.moments:
-            return f"Search for {self.query!r}: no moment"
+            return f"Search for {self.title!r}: no moment"
         best = self.moments[0].moment
-        return f"Search for {self.query!r}: {best.start_s:.1f} to {best.end_s:.1f} s of {best.video_id}"
+        return f"Search for {self.title!r}: {best.start_s:.1f} to {best.end_s:.1f} s of {best.video_id}"
 
 
 def timeline_text(
@@ -103,7 +119,7 @@ def timeline_text(
     """Return the moments of several searches one after the other (parameters: :meth:`FoundMoments.export_text`)."""
     with_paths = [
         (
-            search.query,
+            search.title,
             [replace(result, path=search.index.path_of(result.moment.video_id)) for result in search.moments],
         )
         for search in searches
@@ -129,17 +145,18 @@ def write_moments(
     return result, pictures
 
 
-def find_moments(session: SearchSession, query: str) -> FoundMoments:
-    """Return the moments that a sentence describes, best first."""
-    answer = session.find(query)
-    return FoundMoments(query, tuple(with_ranks(session.index, answer.moments)), session.index, answer)
+def find_moments(session: SearchSession, query: str, listing: MomentListing = BEST) -> FoundMoments:
+    """Return the moments that a sentence describes, or as a listing asks for them, best first."""
+    answer = session.find(query, listing)
+    moments = tuple(with_ranks(session.index, answer.moments))
+    return FoundMoments(query, moments, session.index, answer, session.n_videos, listing)
 
 
 def find_like(session: SearchSession, picture: QueryPicture) -> FoundMoments:
     """Return the moments that are like a picture, best first."""
     answer = session.find_like(picture)
     moments = tuple(with_ranks(session.index, answer.moments))
-    return FoundMoments(picture.query, moments, session.index, answer, picture.path)
+    return FoundMoments(picture.query, moments, session.index, answer, session.n_videos, image=picture.path)
 
 
 def run(request: SentenceSearch) -> FoundMoments:
@@ -165,8 +182,8 @@ def run(request: SentenceSearch) -> FoundMoments:
         If there is no such video or index, it is damaged, or a package of the extra ``search`` is missing.
     """
     picture = None if (image := path_of(request.image)) is None else QueryPicture.read(image)
-    with open_session(request.search_target(Path(request.target)), request) as session:
-        return find_moments(session, request.query or "") if picture is None else find_like(session, picture)
+    with open_session(request.search_target(Path(request.target)), request, narrowing=request) as session:
+        return find_moments(session, request.query or "", request) if picture is None else find_like(session, picture)
 
 
 search = function_of(SentenceSearch, run, "search")

@@ -9,8 +9,12 @@ from truemoment.searching.first_stage import VideoRanking, first_stage_of
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Calibration
 from truemoment.searching.request import RankingOptions
-from truemoment.searching.retrieval import CANDIDATES, search_index
+from truemoment.searching.retrieval import CANDIDATES, checked_vectors, search_index
+from truemoment.searching.sequences import search_sequences, videos_of_sequences
 from truemoment.searching.stopping import MOST_VIDEOS, RetrievedMoments, search_until
+
+ALL = 1 << 31
+"""Number of moments of a search for all there are, which scores all videos unless candidates are limited."""
 
 
 class IndexSearcher:
@@ -63,7 +67,9 @@ class IndexSearcher:
             self._first_stage = first_stage_of(self.index, self.videos, per_video=self.ranking.per_video)
         return self._first_stage
 
-    def find(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
+    def find(
+        self, vectors: Frames, medians: Sequence[float] | None = None, top: int | None = None
+    ) -> list[RetrievedMoments]:
         """Return the moments of each sentence (S, D), best first.
 
         Parameters
@@ -72,36 +78,77 @@ class IndexSearcher:
             Of the sentences.
         medians
             Median score of each sentence; None for that of the index. A share of the videos uses that of the whole one.
+        top
+            Number of moments; None for that of the ranking. For more than these, no rule ends the search.
         """
         ranking, calibration = self.ranking, self.calibration
-        if calibration is None or not self.has_stages:
-            return self.find_like(vectors, medians)
+        top = ranking.top if top is None else top
+        has_stages = self._has_stages(top)
+        if calibration is None or top > calibration.top or not has_stages:
+            return self._ranked(vectors, medians, top, self.most if has_stages else len(self.videos))
         return search_until(
             self.index,
             vectors,
             calibration,
             self.first_stage(),
-            ranking.top,
+            top,
             most=self.most,
             apart_s=ranking.apart,
             medians=medians,
         )
 
-    def find_like(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
-        """Return the moments that are like pictures (S, D), best first.
+    def find_like(
+        self, vectors: Frames, medians: Sequence[float] | None = None, top: int | None = None
+    ) -> list[RetrievedMoments]:
+        """Return the moments that are like pictures (S, D), best first; parameters as for :meth:`find`.
 
         A calibrated rule ends none of these searches: it was measured with sentences.
         """
         ranking, count = self.ranking, len(self.videos)
         most = count if ranking.exact else min(ranking.candidates or CANDIDATES, count)
-        by_picture = search_index(
+        return self._ranked(vectors, medians, ranking.top if top is None else top, most)
+
+    def _ranked(self, vectors: Frames, medians: Sequence[float] | None, top: int, most: int) -> list[RetrievedMoments]:
+        """Return the best moments of the `most` videos that the first stage selects."""
+        is_limited = most < len(self.videos)
+        by_query = search_index(
             self.index,
             vectors,
-            ranking.top,
-            apart_s=ranking.apart,
-            candidates=most if most < count else None,
+            top,
+            apart_s=self.ranking.apart,
+            candidates=most if is_limited else None,
             videos=self.videos,
-            first_stage=self.first_stage() if most < count else None,
+            first_stage=self.first_stage() if is_limited else None,
             medians=medians,
         )
-        return [RetrievedMoments(moments, most, "limit" if most < count else "all") for moments in by_picture]
+        return [RetrievedMoments(moments, most, "limit" if is_limited else "all") for moments in by_query]
+
+    def find_sequences(
+        self, vectors: Frames, medians: Sequence[float], gap_s: float, top: int | None = None
+    ) -> RetrievedMoments:
+        """Return the sequences of moments for sentences in their order (S, D), best first.
+
+        Parameters
+        ----------
+        vectors, medians, top
+            As for :meth:`find`.
+        gap_s
+            Seconds from the end of a moment to the start of the next, at most.
+        """
+        vectors, top = checked_vectors(self.index, vectors), self.ranking.top if top is None else top
+        videos = self.videos
+        if self._has_stages(top):
+            videos = videos_of_sequences(self.first_stage(), vectors, self.most)
+        sequences = search_sequences(
+            self.index,
+            vectors,
+            top,
+            gap_s=gap_s,
+            apart_s=self.ranking.apart,
+            medians=medians,
+            videos=videos,
+        )
+        return RetrievedMoments(sequences, len(videos), "all" if len(videos) == len(self.videos) else "limit")
+
+    def _has_stages(self, top: int) -> bool:
+        return self.has_stages and (top < ALL or self.ranking.candidates is not None)

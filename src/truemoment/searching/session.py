@@ -20,11 +20,14 @@ from truemoment.searching.encoder_options import EncoderOptions, index_of
 from truemoment.searching.extraction import Loader
 from truemoment.searching.index import Index, indexed_videos
 from truemoment.searching.layout import Settings, is_index
+from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.manifest import write_manifest
 from truemoment.searching.median_scores import median_scores
+from truemoment.searching.narrowing import ALL_VIDEOS, Narrowing
 from truemoment.searching.query_picture import QueryPicture
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.searcher import IndexSearcher
+from truemoment.searching.selecting import find_listed
 from truemoment.searching.shards import searched_by_ray
 from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import unknown_words
@@ -239,15 +242,19 @@ class SearchSession:
         _ = self.unrelated
         self.searcher.load()
 
-    def find(self, sentence: str) -> RetrievedMoments:
-        """Return the moments that a sentence describes, best first."""
-        if line := cut_short(self.encoder, [sentence]):
+    def find(self, sentence: str, listing: MomentListing = BEST) -> RetrievedMoments:
+        """Return the moments that a sentence describes, or as a listing asks for them, best first."""
+        sentences, avoided = [sentence, *listing.later], list(listing.avoided)
+        if line := cut_short(self.encoder, [*sentences, *avoided]):
             self._note(line)
-        vectors = self.encoder.sentences([sentence])
-        medians = median_scores(self.index, vectors)
-        answer = self.searcher.find(vectors, medians)[0]
-        moments = with_matches(self.index, self.unrelated, vectors[0], medians[0], answer.moments)
-        return replace(answer, moments=moments, unknown=unknown_words(self.encoder, sentence))
+        answer = find_listed(
+            self.searcher,
+            self.unrelated,
+            listing,
+            self.encoder.sentences(sentences),
+            self.encoder.sentences(avoided) if avoided else None,
+        )
+        return replace(answer, unknown=unknown_words(self.encoder, " ".join(sentences)))
 
     def find_like(self, picture: QueryPicture) -> RetrievedMoments:
         """Return the moments that are like a picture, best first."""
@@ -260,12 +267,17 @@ class SearchSession:
 
 @contextmanager
 def open_session(
-    target: SearchTarget, ranking: RankingOptions, engine: Engine = "local", workers: int | None = None
+    target: SearchTarget,
+    ranking: RankingOptions,
+    engine: Engine = "local",
+    workers: int | None = None,
+    narrowing: Narrowing = ALL_VIDEOS,
 ) -> Iterator[SearchSession]:
-    """Open what is searched, for this process or for so many workers of a cluster, None for all its cores."""
+    """Open the videos to search, for this process or for so many workers of a cluster, None for all its cores."""
     if engine == "local" and workers is not None:
         raise UsageError("--workers: goes with --engine ray")
     index, videos = target.open_index()
+    videos = narrowing.videos(index, videos, target.note)
     if engine == "local":
         yield SearchSession(IndexSearcher(index, ranking, videos), target.options, target.note)
         return

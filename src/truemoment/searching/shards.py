@@ -16,17 +16,19 @@ from pathlib import Path
 from typing import Literal
 
 from truemoment.base.boundary.distribution.actors import ray_actors
-from truemoment.base.errors import InputError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.request import RankingOptions
+from truemoment.searching.retrieval import best_first
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.stopping import Reason, RetrievedMoments
 
-# How vectors (S, D) are searched for, and the median score of each in the whole index, so that all shares score alike.
-Question = tuple[Literal["find", "find_like"], Frames, Sequence[float]]
+# How vectors (S, D) are searched for, the median score of each in the whole index, so that all shares score alike, and
+# the number of moments.
+Question = tuple[Literal["find", "find_like"], Frames, Sequence[float], int]
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,7 @@ def merge_shards(answers: Sequence[RetrievedMoments], top: int) -> RetrievedMome
     moments = [moment for answer in answers for moment in answer.moments]
     reasons = {answer.ended_by for answer in answers}
     ended_by: Reason = "limit" if "limit" in reasons else "rule" if "rule" in reasons else "all"
-    best = sorted(moments, key=lambda moment: (-moment.score, moment.video_id))[:top]
-    return RetrievedMoments(best, sum(answer.n_videos for answer in answers), ended_by)
+    return RetrievedMoments(best_first(moments)[:top], sum(answer.n_videos for answer in answers), ended_by)
 
 
 class ShardedSearcher(IndexSearcher):
@@ -106,19 +107,28 @@ class ShardedSearcher(IndexSearcher):
     def load(self) -> None:
         """Load nothing: the shares have begun to."""
 
-    def find(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
+    def find(
+        self, vectors: Frames, medians: Sequence[float] | None = None, top: int | None = None
+    ) -> list[RetrievedMoments]:
         """Return the moments of each sentence (S, D), best first."""
-        return self._merge("find", vectors, medians)
+        return self._merge("find", vectors, medians, top)
 
-    def find_like(self, vectors: Frames, medians: Sequence[float] | None = None) -> list[RetrievedMoments]:
+    def find_like(
+        self, vectors: Frames, medians: Sequence[float] | None = None, top: int | None = None
+    ) -> list[RetrievedMoments]:
         """Return the moments that are like pictures (S, D), best first."""
-        return self._merge("find_like", vectors, medians)
+        return self._merge("find_like", vectors, medians, top)
 
     def _merge(
-        self, how: Literal["find", "find_like"], vectors: Frames, medians: Sequence[float] | None
+        self, how: Literal["find", "find_like"], vectors: Frames, medians: Sequence[float] | None, top: int | None
     ) -> list[RetrievedMoments]:
-        answers = self._ask((how, vectors, median_scores(self.index, vectors) if medians is None else medians))
-        return [merge_shards(of_sentence, self.ranking.top) for of_sentence in zip(*answers, strict=True)]
+        top = self.ranking.top if top is None else top
+        answers = self._ask((how, vectors, median_scores(self.index, vectors) if medians is None else medians, top))
+        return [merge_shards(of_sentence, top) for of_sentence in zip(*answers, strict=True)]
+
+    def find_sequences(self, *_: object) -> RetrievedMoments:
+        """Refuse: the shares answer sentences one by one."""
+        raise UsageError("--then: goes without --engine ray, one process finds sequences")
 
 
 @contextlib.contextmanager

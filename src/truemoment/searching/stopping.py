@@ -116,7 +116,7 @@ def search_until(
         left = [s for s in range(len(vectors)) if s not in ended]
         for name in sorted({ranked[s][n_scored].video_id for s in left}):
             best.score(name, [s for s in left if ranked[s][n_scored].video_id == name])
-    return [RetrievedMoments(moments, *ended[s]) for s, moments in enumerate(best.by_sentence)]
+    return [RetrievedMoments(moments, *ended[s]) for s, moments in enumerate(best.ranked())]
 
 
 def _reason(left: Sequence[RankedVideo], enough: float) -> Reason | None:
@@ -172,7 +172,7 @@ def calibrate(
         pieces[name] = np.asarray((directions @ index.pieces(name).astype(np.float32).T).max(axis=1), dtype=np.float64)
     needed = [
         max((moments[-1].score - pieces[moment.video_id][s] for moment in moments), default=0.0)
-        for s, moments in enumerate(best.by_sentence)
+        for s, moments in enumerate(best.ranked())
     ]
     return Calibration(
         delta=max(float(np.quantile(needed, quantile, method="higher")), 0.0),

@@ -36,7 +36,7 @@ from truemoment.base.intervals import Floats
 from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index
 from truemoment.searching.layout import UNRELATED
-from truemoment.searching.moment_rows import vector_of
+from truemoment.searching.moment_rows import vectors_of
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.unit_vectors import unit
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
@@ -55,7 +55,7 @@ LEAST_PIECES = 30
 
 PLAIN_SENTENCES = "plain_sentences.txt"
 
-PIECES_AT_ONCE, DECIMALS = 4_096, 4
+PIECES_AT_ONCE, MOMENTS_AT_ONCE, DECIMALS = 4_096, 4_096, 4
 
 REMOVE = "delete the file: truemoment index makes it again"
 
@@ -160,9 +160,13 @@ def with_matches(
     """Return the moments of a query (D,), each with its match; without one where nothing is compared."""
     if unrelated is None or not moments:
         return list(moments)
-    means = np.stack([vector_of(index, moment.video_id, moment.start_s, moment.end_s) for moment in moments])
-    matches = unrelated.matches(vector, median, means).tolist()
-    return [moment._replace(match=match) for moment, match in zip(moments, matches, strict=True)]
+    matched: list[FoundMoment] = []
+    for start in range(0, len(moments), MOMENTS_AT_ONCE):
+        some = moments[start : start + MOMENTS_AT_ONCE]
+        means = vectors_of(index, [moment[:3] for moment in some])
+        matches = unrelated.matches(vector, median, means).tolist()
+        matched += [moment._replace(match=match) for moment, match in zip(some, matches, strict=True)]
+    return matched
 
 
 def nothing_stands_out(moments: Sequence[FoundMoment], unknown: UnknownWords = ALL_KNOWN) -> bool:

@@ -23,7 +23,7 @@ from truemoment.base.boundary.folders import LOCK, TEMPORARY, lock_folder, remov
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError, MissingFileError, TrueMomentError, UsageError
-from truemoment.media.video import identity_of, sorted_files
+from truemoment.media.video import creation_time, identity_of, sorted_files
 from truemoment.searching.layout import (
     ABOUT,
     CODES,
@@ -335,6 +335,7 @@ class IndexWriter:
             duration_s=duration_s,
             n_frames=len(rows),
             notes=tuple(notes),
+            created=creation_time(video.path),
         )
         first, end = spans_of(self.settings.proposals, len(rows))
         target = self.folder / VIDEOS / folder_name(video.video_id)

@@ -22,13 +22,14 @@ from truemoment.cli.index.videos import EXIT_NOT_ALL
 from truemoment.cli.outputs import STANDARD_OUTPUT, progress_bar, refuse_outputs, say
 from truemoment.cli.parts import Output, PageOutput, Threads
 from truemoment.cli.search.parts import note, target_of
+from truemoment.searching.listing import MomentListing
+from truemoment.searching.narrowing import Narrowing
 from truemoment.searching.request import MomentFiles, PictureQuery, RankingOptions, VideoIndexing
 from truemoment.studies.request import Workers
 
 if TYPE_CHECKING:
     from truemoment.searching.pictures import Pictures
     from truemoment.searching.run import FoundMoments
-    from truemoment.searching.session import SearchSession
 
 STANDARD_INPUT = "-"
 EXAMPLE = 'truemoment search "a man opens a door" video.mp4'
@@ -90,6 +91,8 @@ class Cluster(Workers):
 @binder.command("search")
 def command(
     ranking: RankingOptions,
+    listing: MomentListing,
+    narrowing: Narrowing,
     files: MomentFiles,
     request: SearchWords,
     cluster: Cluster,
@@ -111,6 +114,7 @@ def command(
     truemoment search "a dog on the beach" videos.index --top 10 --clips found --html found.html
     truemoment search "a dog on the beach" film.mp4.index -o found.otio
     truemoment search videos.index --image dog.jpg
+    truemoment search "a man opens a door" videos.index --then "a dog runs"
     truemoment search - videos.index
     truemoment search page videos.index
     truemoment search split videos.index --annotations mine.jsonl -o preds.jsonl
@@ -121,6 +125,8 @@ def command(
 
     if output.json_path == files.csv == STANDARD_OUTPUT:
         raise UsageError("--json and --csv: both to standard output, expected one of them")
+    if request.image is not None:
+        listing.refuse_picture()
     picture = None if request.image is None else QueryPicture.read(Path(request.image))
     lines = picture is None and request.query == STANDARD_INPUT
     no_files = replace(files, start=None, names_only=False, out=None) == MomentFiles()
@@ -131,22 +137,22 @@ def command(
     for folder in (files.clips, files.thumbnails):  # which may be the same
         refuse_outputs(request.inputs(), [folder])
     target = target_of(request, request.path, quiet=output.quiet)
-    with open_session(target, ranking, cluster.engine, cluster.workers) as session:
+    with open_session(target, ranking, cluster.engine, cluster.workers, narrowing) as session:
         if not lines:
-            result = find_moments(session, request.query) if picture is None else find_like(session, picture)
-            _deliver_with_files(result, session, files, output)
+            result = find_moments(session, request.query, listing) if picture is None else find_like(session, picture)
+            _deliver_with_files(result, files, output)
             return
         session.load()  # so that a user waits once, before the first sentence
         answers = []
         for sentence in _lines(quiet=output.quiet):
-            answers.append(find_moments(session, sentence))
+            answers.append(find_moments(session, sentence, listing))
             say(f"\n{sentence}")
             _deliver(answers[-1], files, output)
         if files.out is not None:
             write_text(files.out, timeline_text(answers, files.out, start=files.start, names_only=files.names_only))
 
 
-def _deliver_with_files(result: FoundMoments, session: SearchSession, files: MomentFiles, output: Output) -> None:
+def _deliver_with_files(result: FoundMoments, files: MomentFiles, output: Output) -> None:
     """Write the moments, with the files that the options ask for."""
     from truemoment.searching import report as reports
     from truemoment.searching.run import write_moments
@@ -157,7 +163,7 @@ def _deliver_with_files(result: FoundMoments, session: SearchSession, files: Mom
     _deliver(result, files, output)
     if not output.quiet:
         _note_places(pictures, result, output)
-        if session.n_videos == len(result.index) and (ending := reports.ending(result.answer, result.index)):
+        if ending := reports.ending(result.answer, result.index, result.n_searched):
             note(ending)
     for why in pictures.failed.values():
         click.echo(short_line(f"no pictures or clips: {why}"), err=True)
@@ -167,8 +173,8 @@ def _deliver_with_files(result: FoundMoments, session: SearchSession, files: Mom
 
 def _deliver(result: FoundMoments, files: MomentFiles, output: Output) -> None:
     """Write the table, the document and the page, and the words that the model does not know."""
-    if not result.moments:
-        note("no moment: the videos have no frame")
+    if not result.moments and not result.listing.must_stand_out:
+        note(f"no moment: {result.listing.why_nothing}")
     report, page = result.report(), PageOutput(html=files.html)
     if files.csv == STANDARD_OUTPUT:
         write_files(report, result.document, output, page)

@@ -8,6 +8,7 @@ number of them as pixels; both decode by time stamps. ``cut_clip`` writes a mome
 from __future__ import annotations
 
 from truemoment.media.video.clips import cut_clip, thumbnail
+from truemoment.media.video.containers import creation_time
 from truemoment.media.video.files import VIDEO_SUFFIXES, find_videos, identity_of, is_video, sorted_files
 from truemoment.media.video.frames import (
     MOST_FRAMES,
@@ -26,6 +27,7 @@ __all__ = [
     "Frames",
     "Outline",
     "Sampling",
+    "creation_time",
     "cut_clip",
     "duration_of",
     "find_videos",

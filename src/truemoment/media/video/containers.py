@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from truemoment.base.boundary.inputs import reading
 from truemoment.base.boundary.own_path import AnyPath, open_regular, path_of_opened
-from truemoment.base.errors import InputError, MissingFileError, MissingPackageError
+from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, TrueMomentError
 
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
@@ -67,6 +68,19 @@ def opened_container(path: AnyPath, formats: str = CONTAINERS) -> Iterator[Input
             raise _raw_stream(path, real) or _other_kind(path, formats) from None
         with container:
             yield container
+
+
+def creation_time(path: AnyPath) -> str:
+    """Return the creation time that a video states, in ISO 8601 with its time zone; "" for none, and for no video."""
+    try:
+        import av  # noqa: PLC0415 - as above
+    except ModuleNotFoundError:
+        return ""
+    with suppress(TrueMomentError, av.FFmpegError, ValueError, OSError), opened_container(path) as container:
+        created = datetime.fromisoformat(container.metadata.get("creation_time", ""))
+        if created.tzinfo is not None and 1970 < created.year < 9999:  # a clock that nobody has set starts with 1970
+            return created.isoformat()
+    return ""
 
 
 def _open(real: str, formats: str) -> InputContainer:

@@ -12,7 +12,9 @@ import msgspec
 from starlette.responses import Response
 
 from truemoment.searching.index import Index
+from truemoment.searching.listing import BEST, GAP_S, MomentListing
 from truemoment.searching.moment_rows import vector_of
+from truemoment.searching.narrowing import Narrowing
 from truemoment.searching.unrelated import nothing_stands_out
 from truemoment.web.browsing.searches import (
     Model,
@@ -218,7 +220,28 @@ class SearchService:
         if apart_s > MOST_APART_S:
             raise PageError(400, f"got {apart_s:g}, expected seconds up to {MOST_APART_S:,.0f}", "apart")
         exact = visit.query_number("exact", 0, highest=1) == 1
-        return SearchRequest(sentence, like, top, apart_s, self._videos(visit), exact)
+        videos, shown = self._videos(visit), visit.query_text("list")
+        if shown not in ("", "every", "first"):
+            raise PageError(400, f"got {shown!r}, expected every or first", "list")
+        listing = (
+            BEST
+            if like
+            else MomentListing(
+                then=_texts(visit, "then"),
+                gap=visit.query_seconds("gap", GAP_S),
+                every=shown == "every",
+                first=shown == "first",
+                avoid=_texts(visit, "avoid"),
+            )
+        )
+        narrowing = Narrowing(
+            file=_texts(visit, "file"),
+            folder=_texts(visit, "folder"),
+            date=visit.query_text("date") or None,
+            time=visit.query_text("time") or None,
+            length=visit.query_text("length") or None,
+        )
+        return SearchRequest(sentence, like, top, apart_s, videos, exact, listing, narrowing)
 
     def _videos(self, visit: Visit) -> tuple[str, ...] | None:
         text = visit.request.query_params.get("videos")
@@ -267,6 +290,7 @@ class SearchService:
                 "end_s": moment.end_s,
                 "score": moment.score,
                 "match": moment.match,
+                "parts": [{"start_s": part.start_s, "end_s": part.end_s} for part in moment.parts],
             }
             for rank, moment in enumerate(answer.moments, start=1)
         ]
@@ -274,6 +298,7 @@ class SearchService:
         return {
             "search": answer.name,
             "q": answer.request.sentence,
+            "title": answer.request.listing.title(answer.request.sentence),
             "like": None
             if like is None
             else {"v": by_id[like.video_id].number, "start_s": like.start_s, "end_s": like.end_s},
@@ -281,7 +306,8 @@ class SearchService:
             "notes": list(answer.notes),
             "unknown_words": list(answer.unknown.words),
             "no_word_known": answer.unknown.every,
-            "nothing_stands_out": nothing_stands_out(answer.moments, answer.unknown),
+            "nothing_stands_out": nothing_stands_out(answer.moments, answer.unknown)
+            or (answer.request.listing.must_stand_out and not moments),
             "scored": answer.n_scored,
             "videos": answer.n_videos,
             "ms": answer.times_ms,
@@ -298,3 +324,7 @@ class SearchService:
             self._looked_at = now_s
             self._has_changed = signature_of(self.searches.index.path) != self.searches.signature
         return self._has_changed
+
+
+def _texts(visit: Visit, name: str) -> tuple[str, ...]:
+    return tuple(filter(None, [visit.query_text(name, MOST_CHARACTERS)]))

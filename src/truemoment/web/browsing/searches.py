@@ -24,13 +24,16 @@ from truemoment.media.features.base import Frames
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
 from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
+from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.moment_rows import vector_of
+from truemoment.searching.narrowing import ALL_VIDEOS, Narrowing
 from truemoment.searching.query_picture import QueryPicture
 from truemoment.searching.report import notes_on_pictures
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
 from truemoment.searching.searcher import IndexSearcher
+from truemoment.searching.selecting import find_listed
 from truemoment.searching.session import cut_short
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
 from truemoment.searching.unrelated import Matching, Unrelated, unrelated_of, with_matches
@@ -57,6 +60,9 @@ EXAMPLES = (
 """Sentences that a page offers: the first ones whose words a model knows."""
 
 MOST_EXAMPLES = 4
+
+MOST_SHOWN = 200
+"""Moments that a page shows."""
 
 ModelState = Literal["waiting", "loading", "ready", "failed"]
 
@@ -95,6 +101,8 @@ class SearchRequest:
         ShownVideos; None for all.
     exact
         Whether all videos are scored, and not only those that a first stage selects.
+    listing, narrowing
+        Which moments of a sentence are listed, and which of the videos are searched.
     """
 
     sentence: str
@@ -104,6 +112,8 @@ class SearchRequest:
     videos: tuple[str, ...] | None = None
     exact: bool = False
     picture: PictureVector | None = None
+    listing: MomentListing = BEST
+    narrowing: Narrowing = ALL_VIDEOS
 
     @property
     def is_sentence(self) -> bool:
@@ -151,11 +161,10 @@ class SearchAnswer:
 
 
 class SentenceVector(NamedTuple):
-    """Vector of a sentence (D,), a note if the sentence is longer than the model reads, and its unknown words."""
+    """Vector of a sentence (D,), and a note if the sentence is longer than the model reads."""
 
     vector: Frames
     cut: str = ""
-    unknown: UnknownWords = ALL_KNOWN
 
 
 class Model:
@@ -208,7 +217,7 @@ class Model:
                 return self._vectors[sentence]
         encoder = self.encoder
         vector = encoder.sentences([sentence])[0]
-        embedded = SentenceVector(vector, cut_short(encoder, [sentence]), unknown_words(encoder, sentence))
+        embedded = SentenceVector(vector, cut_short(encoder, [sentence]))
         with self._lock:
             self._vectors[sentence] = embedded
             if len(self._vectors) > MOST_VECTORS:
@@ -238,31 +247,41 @@ class Searches:
     def find(self, request: SearchRequest) -> SearchAnswer:
         """Return the answer to a request; the model must be ready for a sentence."""
         began = time.perf_counter()
-        like, picture = request.like, request.picture
+        like, picture, listing = request.like, request.picture, request.listing
+        sentences, avoided, unknown = [request.sentence, *listing.later], list[Frames](), ALL_KNOWN
         if picture is not None:
-            vector, cut, unknown = SentenceVector(picture.vector)
+            embedded = [SentenceVector(picture.vector)]
         elif like is None:
-            vector, cut, unknown = self.model.vector(request.sentence)
+            embedded = [self.model.vector(sentence) for sentence in sentences]
+            avoided = [self.model.vector(sentence).vector for sentence in listing.avoided]
+            unknown = unknown_words(self.model.encoder, " ".join(sentences))
         else:
-            vector, cut, unknown = SentenceVector(vector_of(self.index, like.video_id, like.start_s, like.end_s))
+            embedded = [SentenceVector(vector_of(self.index, like.video_id, like.start_s, like.end_s))]
+        vector, cut = embedded[0].vector, next((sentence.cut for sentence in embedded if sentence.cut), "")
         encoded = time.perf_counter()
-        names = tuple(sorted(self.index if request.videos is None else request.videos))
+        narrowed = request.narrowing.videos(self.index, request.videos)
+        names = tuple(sorted(self.index if narrowed is None else narrowed))
         searcher = self._searcher(names, exact=request.exact)
+        searcher.ranking = RankingOptions(top=request.top, apart=request.apart_s, exact=request.exact)
         median, n_scored = median_scores(self.index, vector)[0], 0
 
         def find(top: int) -> list[FoundMoment]:
             nonlocal n_scored
-            searcher.ranking = RankingOptions(top=top, apart=request.apart_s, exact=request.exact)
-            search = searcher.find if request.is_sentence else searcher.find_like
-            result = search(checked_vectors(self.index, vector), [median])[0]
+            result = searcher.find_like(checked_vectors(self.index, vector), [median], top)[0]
             n_scored = result.n_videos
             return list(result.moments)
 
-        if like is None:
-            moments = find(request.top)
+        if request.is_sentence:
+            vectors = np.stack([sentence.vector for sentence in embedded])
+            result = find_listed(searcher, self.unrelated, listing, vectors, np.stack(avoided) if avoided else None)
+            moments, n_scored = result.moments, result.n_videos
         else:
-            moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
-        moments = with_matches(self.index, self._compared(request), vector, median, moments)
+            if like is None:
+                moments = find(request.top)
+            else:
+                moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
+            moments = with_matches(self.index, self.unrelated_pictures, vector, median, moments)
+        most = f"the best {MOST_SHOWN} of {len(moments):,} moments are shown" if len(moments) > MOST_SHOWN else ""
         scored = time.perf_counter()
         times_ms = {
             "encode": round(1000 * (encoded - began)),
@@ -274,11 +293,11 @@ class Searches:
                 self._name(),
                 request,
                 vector,
-                tuple(moments),
+                tuple(moments[:MOST_SHOWN]),
                 median,
                 n_scored,
                 len(names),
-                tuple(filter(None, [cut, unknown.line(request.sentence)]))
+                tuple(filter(None, [cut, unknown.line(listing.title(request.sentence)), most]))
                 + (() if picture is None else notes_on_pictures(self.index)),
                 unknown,
                 times_ms,

@@ -94,14 +94,15 @@ export class Cards extends EventTarget {
     item.tabIndex = number ? -1 : 0;
     item.setAttribute("role", "group");
     const name = about.nameOf(moment.v);
-    const words = `${number + 1}, ${name}, at ${spokenTime(moment.start_s)}, ${lengthText(moment)}, score ${scoreText(moment)}`;
+    const words = `${number + 1}, ${name}, at ${spokenTime(moment.start_s)}, ${lengthText(moment)}, score ${scoreText(moment)}${(moment.parts || []).slice(1).map((part) => `, then at ${spokenTime(part.start_s)}`).join("")}`;
     item.setAttribute("aria-label", printable(words));
     const screen = element("div", "", "screen");
     const image = new Image();
     image.alt = "";
     image.hidden = true;
     image.addEventListener("missing", () => screen.append(element("div", "No picture: the video is gone or was changed", "why")));
-    screen.append(image, element("span", lengthText(moment), "time"));
+    const then = (moment.parts || []).slice(1).map((part) => `, then ${longClock(part.start_s)}`).join("");
+    screen.append(image, element("span", lengthText(moment) + then, "time"));
     const card = { moment, item, screen, preview: new Preview(screen, () => moment) };
     const act = (/** @type {string} */ name) => () => this.act(name, card);
     const tools = element("div", "", "tools");

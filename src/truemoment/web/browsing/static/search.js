@@ -36,6 +36,8 @@ const nameOf = (v) => index.nameOf(v);
 async function begin() {
   const known = new URLSearchParams(location.search);
   for (const name of ["top", "apart"]) if (known.has(name)) byId(name).value = known.get(name);
+  for (const input of more()) if (known.has(input.name)) input.value = known.get(input.name);
+  byId("more").open = more().some((input) => input.value);
   isExact = known.get("exact") === "1";
   const parts = (known.get("like") || "").split(":").map(Number);
   if (parts.length === 3 && parts.every(Number.isFinite)) like = { v: parts[0], start_s: parts[1], end_s: parts[2] };
@@ -64,8 +66,8 @@ const videosText = (count) => `${count.toLocaleString("en")} ${count === 1 ? "vi
 
 /** What precedes the list where no moment stands out; "" for nothing. @param {any} result */
 function nothingText(result) {
-  if (!result.moments.length) return "No moment is this far apart from the others.";
   if (result.no_word_known) return "Nothing stands out: the model knows no word of this sentence.";
+  if (!result.moments.length) return result.nothing_stands_out ? "Nothing stands out." : "No moment fits all that is asked for.";
   if (!result.nothing_stands_out) return "";
   return `Nothing stands out: the best match is ${matchText(result.moments[0].match)}. Either nothing fits, or much fits equally well.`;
 }
@@ -75,9 +77,13 @@ function say(...parts) {
   byId("state").replaceChildren(...parts);
 }
 
+/** The fields behind "More": those of what comes next, of the list, and of the videos. */
+const more = () => /** @type {any[]} */ ([...byId("more").querySelectorAll("input, select")]);
+
 function settings() {
   const options = new URLSearchParams({ top: byId("top").value, apart: byId("apart").value });
   if (byId("videos").value) options.set("videos", byId("videos").value);
+  for (const input of more()) if (input.value.trim()) options.set(input.name, input.value.trim());
   if (isExact) options.set("exact", "1");
   return options;
 }
@@ -87,8 +93,7 @@ function keepAddress() {
   if (like) shown.set("like", `${like.v}:${like.start_s}:${like.end_s}`);
   else if (picture) shown.set("picture", picture);
   else if (field.value.trim()) shown.set("q", field.value.trim());
-  for (const name of ["videos", "top", "apart"]) if (byId(name).value) shown.set(name, byId(name).value);
-  if (isExact) shown.set("exact", "1");
+  for (const [name, value] of settings()) shown.set(name, value);
   history.replaceState(null, "", `${ROOT}/?${shown}`);
 }
 
@@ -162,7 +167,7 @@ function show(result, ms) {
   byId("nothing").textContent = nothing;
   byId("notes").replaceChildren(...result.notes.map((/** @type {string} */ line) => element("p", capitalised(line))));
   for (const moment of result.moments) {
-    moment.sentence = result.q;
+    moment.sentence = result.title;
     moment.like = asked || null;
   }
   cards.show(result.moments, { median: result.median, best: result.best, nameOf, canKeep: index.isOwner });
@@ -282,6 +287,7 @@ byId("ask").addEventListener("submit", (/** @type {Event} */ event) => {
   clearTimeout(silence);
   (field.value.trim() ? ask() : search()).then(() => answer?.moments.length && document.activeElement === field && cards.focus(0));
 });
+byId("more").addEventListener("change", () => (answer || field.value) && search());
 for (const name of ["videos", "top", "apart"]) byId(name).addEventListener("change", () => (answer || field.value) && search());
 chosen.addEventListener("file", (event) => ask(null, /** @type {CustomEvent} */ (event).detail));
 chosen.addEventListener("frame", (event) => ask(/** @type {CustomEvent} */ (event).detail));
