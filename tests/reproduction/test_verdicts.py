@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.reproduction import Reproduced, published_figures
-from truemoment.reproduction.base import beside, unchecked, with_ours
+from truemoment.reproduction.base import as_published, beside, with_ours
 from truemoment.studies.compare.comparison import read_published
 
 
@@ -89,7 +89,7 @@ def test_mean_and_spread_of_runs(figure):
 def test_an_undefined_figure_is_told_apart_from_none(figure):
     row = beside(figure("10.77"), float("nan"), tolerance=None)
     assert (row.status, row.difference) == ("informational", None)
-    assert unchecked(figure("10.77")).status == "published, unchecked"
+    assert as_published(figure("10.77")).status == "published, unchecked"
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.integers(0, 2000))

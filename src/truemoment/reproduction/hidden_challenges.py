@@ -34,13 +34,22 @@ from truemoment.reproduction.base import (
     PublishedTable,
     Reproduced,
     TableInputs,
+    as_published,
     beside,
     beside_scores,
     by_dataset,
     data_signature,
     published_figures,
-    unchecked,
     with_ours,
+    without_files,
+)
+from truemoment.reproduction.hidden_challenges_runs import (
+    DATASETS,
+    PROTOCOL,
+    TEST,
+    TestRuns,
+    of_kept,
+    predictions_on_test,
 )
 from truemoment.reproduction.run_folders import RunFolder, RunPredictions
 from truemoment.reproduction.systems import SYSTEMS, RunFigure, TrainedMethods
@@ -49,17 +58,9 @@ from truemoment.studies.humans.conclusions import SystemScores, system_scores
 from truemoment.studies.humans.scores import Reference, by_agreement, human_scores, same_queries
 
 PAPER = "Hidden Challenges (Otani et al. 2020)"
-PROTOCOL = get_protocol("hidden-challenges")
-DATASETS = ("charades-sta", "activitynet-captions")
 BLIND_FIGURES = "hidden_challenges_blind.csv"
 WITH_VERB = "queries with the verb "
 SHOWN_VERBS = 5
-
-TEST = MappingProxyType({"Charades-STA": "test", "ActivityNet Captions": "val_2"})
-"""Our name of the split that the paper calls test."""
-
-KEPT = 5
-"""Answers per query that the notebooks keep, so that their R@10 is R@5."""
 
 MORE_KEPT = frozenset({("Compare SOTA and Human", "Charades-STA", "SCDM")})
 """Notebook, dataset and method with R@10 above R@5: more answers are kept there."""
@@ -84,11 +85,13 @@ REASON = MappingProxyType(
 
 
 def blind(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Uniform, Prior-Only and Action-Aware; systems that see the video stay as published."""
+    """Uniform, Prior-Only and Action-Aware, and runs of systems that see the video."""
+    measure = TestRuns(inputs).measure_scores([figure.measure for figure in figures])
+    systems = TrainedMethods(inputs, SYSTEMS, PROTOCOL, measure)
     measured: dict[tuple[str, str], list[Scores]] = {}
     for figure in figures:
         if figure.method not in TOLERANCE:
-            yield unchecked(figure)
+            yield from systems.rows(figure)
             continue
         key = figure.dataset, figure.method
         if key not in measured:
@@ -197,7 +200,7 @@ def _verbs_beside(
         signature=data,
     )
     verb_by_verb = replace(
-        unchecked(of_engine),
+        as_published(of_engine),
         measure="difference verb by verb, as a share of that",
         unit="percent",
         published=None,
@@ -265,27 +268,13 @@ def _marked(dataset: str, inputs: TableInputs) -> Reannotations | None:
     return Reannotations(*same_queries(marked, inputs.load(dataset, TEST[dataset])))
 
 
-def of_kept(measure: str) -> str:
-    """Return a recall, at the depth of the notebooks' lists.
-
-    Examples
-    --------
-    >>> of_kept("R@10,IoU=0.5"), of_kept("R@1,IoU=0.5")
-    ('R@5,IoU=0.5', 'R@1,IoU=0.5')
-    """
-    rank, _, threshold = measure.removeprefix("R@").partition(",")
-    return f"R@{min(int(rank), KEPT)},{threshold}"
-
-
 def _systems(marked: Mapping[str, Reannotations | None], inputs: TableInputs) -> TrainedMethods:
     """Return the systems of Tables 1 and 2, measured on the re-annotated queries by the predictions of runs."""
 
     @functools.cache
     def answered(run: RunFolder, dataset: str) -> RunPredictions | None:
         marked_split = marked[dataset]
-        splits = () if marked_split is None else dict.fromkeys((TEST[dataset], "test"))
-        files = (run.predictions(split, marked_split.official) for split in splits if marked_split is not None)
-        return next((predictions for predictions in files if predictions is not None), None)
+        return predictions_on_test(run, dataset, marked_split and marked_split.official)
 
     def measure(run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
         name, _, rule = figure.measure.partition(",ref=")
@@ -315,7 +304,7 @@ def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
             yield from systems.rows(figure)
             continue
         if marked_split is None:
-            yield unchecked(figure)
+            yield without_files(figure, REANNOTATED[figure.dataset])
             continue
         inputs.on_status(f"{figure.method} on {figure.dataset}")
         (rng,) = inputs.rng.spawn(1)
@@ -350,7 +339,7 @@ def several_references(figures: Sequence[PublishedFigure], inputs: TableInputs) 
             yield from systems.rows(figure)
             continue
         if marked_split is None:
-            yield unchecked(figure)
+            yield without_files(figure, REANNOTATED[figure.dataset])
             continue
         inputs.on_status(f"{figure.method} on {figure.dataset}")
         if figure.method == "Human":
@@ -377,12 +366,12 @@ def _people_against_people(
     (rng,) = inputs.rng.spawn(1)
     reference: Reference = "nearest" if figure.measure.endswith("nearest") else "representative"
     scores = human_scores(annotators, reference, measure, get_protocol("default"), duplicates="published")
-    identical = "kept" if reference == "nearest" else "out"
+    identical = f"identical moments {'kept' if reference == 'nearest' else 'out'}, as in the authors' notebook"
     return beside(
         figure,
         scores.draw(rng, inputs.runs)[:, 0].tolist(),
         tolerance=PEOPLE_TOLERANCE[reference] if inputs.runs >= RUNS_TO_JUDGE else None,
-        reason=f"drawn at random; {figure.note}; identical moments {identical}, as in the authors' notebook",
+        reason="; ".join(filter(None, ("drawn at random", figure.note, identical))),
         signature=f"{measure}|{scores.scores.signature()}",
     )
 
