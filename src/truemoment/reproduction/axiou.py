@@ -21,7 +21,6 @@ import numpy as np
 from truemoment.base.intervals import Floats, temporal_iou
 from truemoment.base.records import Annotations, Predictions
 from truemoment.baselines import ActionAware
-from truemoment.data.language import get_engine
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.reproduction.base import (
@@ -175,7 +174,7 @@ def six_of_runs(dataset: str, test: Annotations, inputs: TableInputs) -> Iterato
             continue
         inputs.on_status(f"Action-Aware Blind on {dataset}")
         (rng,) = inputs.rng.spawn(1)
-        blind = ActionAware(rng, get_engine(inputs.engine)).fit(inputs.load(dataset, "training"))
+        blind = ActionAware(rng, inputs.words).fit(inputs.load(dataset, "training"))
         yield run, measured(test, [("blind", blind.ground(test.queries, 10)), *answers])
 
 

@@ -21,6 +21,7 @@ from truemoment.base.boundary.caching import NO_CACHE, Cache
 from truemoment.base.errors import MissingFileError
 from truemoment.base.records import Annotations
 from truemoment.data.datasets import DATASETS, NO_DATA_FOLDER, data_folder, has_data_folder, load_annotations
+from truemoment.data.language import Remembered, get_engine
 from truemoment.evaluation.protocols import Protocol, get_protocol
 from truemoment.evaluation.scores import Scores
 from truemoment.media.features.base import SIMULATED
@@ -145,6 +146,14 @@ class Reproduced:
         return "within" if self.tolerance else "exact"
 
 
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """Splits that were read, and engines that remember the sentences that they analysed, for several tables."""
+
+    splits: dict[tuple[str, str], Annotations] = field(default_factory=dict)
+    engines: dict[str, Remembered] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class TableInputs:
     """The inputs of tables.
@@ -159,6 +168,8 @@ class TableInputs:
         Engine that finds verbs.
     trained
         Training runs that fill the figures of trained methods.
+    readings
+        What earlier tables have read.
     """
 
     data_dir: Path | str | None
@@ -168,7 +179,7 @@ class TableInputs:
     on_status: Callable[[str], None] = lambda _: None
     cache: Cache = NO_CACHE
     trained: Sequence[RunFolder] = ()
-    _read: dict[tuple[str, str], Annotations] = field(default_factory=dict, repr=False)
+    readings: Readings = field(default_factory=Readings, repr=False)
 
     @property
     def folder(self) -> Path:
@@ -180,10 +191,17 @@ class TableInputs:
     def load(self, dataset: str, split: str) -> Annotations:
         """Read a split, once; both are named as the papers name them, as in "Charades-STA" and "training"."""
         name = dataset_name(dataset), {"training": "train"}.get(split, split)
-        if name not in self._read:
+        if name not in self.readings.splits:
             self.on_status(f"reading {' '.join(name)}")
-            self._read[name] = load_annotations(*name, data_dir=self.folder)
-        return self._read[name]
+            self.readings.splits[name] = load_annotations(*name, data_dir=self.folder)
+        return self.readings.splits[name]
+
+    @property
+    def words(self) -> Remembered:
+        """The engine, which analyses each sentence once."""
+        if self.engine not in self.readings.engines:
+            self.readings.engines[self.engine] = Remembered(get_engine(self.engine))
+        return self.readings.engines[self.engine]
 
 
 @dataclass(frozen=True)

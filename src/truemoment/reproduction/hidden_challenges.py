@@ -22,7 +22,7 @@ from types import MappingProxyType
 from truemoment.base.errors import MissingFileError
 from truemoment.base.records import Annotations
 from truemoment.baselines import ActionAware, PriorOnly, Uniform
-from truemoment.data.language import Engine, Remembered, coverage, get_engine, verb_counts, verbs_of
+from truemoment.data.language import Engine, coverage, verb_counts, verbs_of
 from truemoment.data.language.base import Token
 from truemoment.evaluation.agreement import Annotators
 from truemoment.evaluation.evaluate import evaluate
@@ -107,7 +107,7 @@ def _measure(method: str, dataset: str, inputs: TableInputs) -> list[Scores]:
         return _runs(Uniform(rng), dataset, inputs, runs=inputs.runs, top=1)
     if method == "Prior-Only Blind":
         return _runs(PriorOnly(rng), dataset, inputs)
-    return _runs(ActionAware(rng, get_engine(inputs.engine)), dataset, inputs)
+    return _runs(ActionAware(rng, inputs.words), dataset, inputs)
 
 
 def _runs(
@@ -123,7 +123,7 @@ def _runs(
 
 def verb_coverage(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Share of all verbs that the 30 most frequent make up: of every sentence of a dataset."""
-    engine = Remembered(get_engine(inputs.engine))  # datasets share sentences
+    engine = inputs.words
     for figure in figures:
         inputs.on_status(f"verbs of {figure.dataset}")
         splits = [inputs.load(figure.dataset, split) for split in WHOLE[figure.dataset]]
@@ -171,7 +171,7 @@ class OnlyVerbs:
 
 def verb_engine(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """How our verbs differ from those the authors found, and what that does to Action-Aware Blind."""
-    engine = get_engine(inputs.engine)
+    engine = inputs.words
     for dataset, of_dataset in by_dataset(figures).items():
         theirs = {figure.measure.removeprefix(WITH_VERB): int(figure.value) for figure in of_dataset}
         inputs.on_status(f"verbs of {dataset}")
@@ -224,7 +224,7 @@ def _with_their_verbs(dataset: str, verbs: Collection[str], inputs: TableInputs)
         for figure in published_figures(BLIND_FIGURES)
         if (figure.dataset, figure.method, figure.measure) == (dataset, "Action-Aware Blind", "R@1,IoU=0.5")
     )
-    grounder = ActionAware(inputs.rng, OnlyVerbs(get_engine(inputs.engine), verbs))
+    grounder = ActionAware(inputs.rng, OnlyVerbs(inputs.words, verbs))
     row = beside_scores(figure, _runs(grounder, dataset, inputs), tolerance=None)
     return replace(row, method=f"{figure.method}, their 50 verbs")
 
@@ -379,7 +379,7 @@ def _people_against_people(
 def _blind_on_marked(dataset: str, annotators: Annotators, measure: str, inputs: TableInputs) -> list[SystemScores]:
     """Fit Action-Aware Blind on the training split and let it answer the re-annotated queries again and again."""
     (rng,) = inputs.rng.spawn(1)
-    fitted = ActionAware(rng, get_engine(inputs.engine)).fit(inputs.load(dataset, "training"))
+    fitted = ActionAware(rng, inputs.words).fit(inputs.load(dataset, "training"))
     queries = annotators.annotations.queries
     return [
         system_scores(annotators, fitted.ground(queries, 10), measure, PROTOCOL)

@@ -28,7 +28,7 @@ from truemoment.base.records import Annotations
 from truemoment.baselines import Oracle, RandomChance
 from truemoment.baselines.proposals import WindowedGrid
 from truemoment.data.datasets.base import required_file
-from truemoment.data.language import Remembered, get_engine
+from truemoment.data.language import Remembered
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Recall, parse_measure
 from truemoment.evaluation.protocols import get_protocol
@@ -137,7 +137,7 @@ OF_FIGURE: Mapping[tuple[str, str], Judged] = MappingProxyType(
 
 def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Every column of the datasets whose files are there; the others stay as published."""
-    engine = Remembered(get_engine(inputs.engine))
+    engine = inputs.words
     errors: list[MissingFileError] = []
     datasets = by_dataset(figures)
     for dataset, of_dataset in datasets.items():

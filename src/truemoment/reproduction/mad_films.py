@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from truemoment.base.errors import MissingFileError
 from truemoment.base.records import Annotations
 from truemoment.data.datasets.mad import METADATA, FilmMetadata, read_metadata
-from truemoment.data.language import Remembered, get_engine
 from truemoment.report.drawing import METHOD, new_figure
 from truemoment.report.model import Drawing
 from truemoment.reproduction import mad_mixtures
@@ -64,7 +63,7 @@ FILMS_OF_LSMDC = "not judged: the paper has 184 films of LSMDC16 in its table an
 
 def table_7(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Table 7: MAD's training split, and its validation and test splits together."""
-    engine = Remembered(get_engine(inputs.engine))
+    engine = inputs.words
     splits = {split: inputs.load("MAD", split) for split in SPLITS["MAD"]}
     groups = {"train": ("train",), VAL_AND_TEST: ("val", "test")}
     statistics = dataset_statistics(splits, engine, groups=groups).of_group
