@@ -18,10 +18,10 @@ MEANINGS = {
     "exact": "ours prints like the published figure",
     "within": "ours differs by no more than the tolerance",
     "outside": "ours differs by more than the tolerance",
-    "found by search": "ours agrees in a setting that was searched for by these figures: no reproduction",
-    "ours beside ours": "ours agrees with an earlier figure of ours: no reproduction",
+    "found by search": "ours agrees, in a setting that was chosen by these figures",
+    "ours beside ours": "ours agrees with an earlier figure of ours",
     "informational": "ours is beside it without a verdict",
-    "published, unchecked": "we have no figure, because of one of these:",
+    "published, unchecked": "we have no figure",
 }
 
 WHY_UNCHECKED: Mapping[Unchecked, str] = {
@@ -139,7 +139,7 @@ def _answer(reproduction: Reproduction) -> tuple[Paragraph | Table, ...]:
             f"{n_run} of {counted(len(reproduction.tables), 'table')} could be run."
         )
     rows = [(status, count, MEANINGS[status]) for status, count in counts.items() if count or status == "outside"]
-    rows += [(f"  {why}", count, WHY_UNCHECKED[why]) for why, count in reproduction.unchecked.items()]
+    rows += [(f"unchecked: {why}", count, WHY_UNCHECKED[why]) for why, count in reproduction.unchecked.items()]
     cells = tuple((Cell(name), Cell(f"{count:,}"), Cell(meaning)) for name, count, meaning in rows)
     return Paragraph(verdict), Table("", ("status", "figures", "meaning"), (("", cells),), text_columns=(0, 2))
 
