@@ -1,7 +1,6 @@
 """List the sentences of README and docs that claim a number or a comparison: python tools/list_claims.py [PAGE...].
 
-Each is one line with page and line. Left out is what other checks hold: code blocks and their output, doctests, Markdown
-tables and generated tables.
+Each is a line with its page and line. Left out is what other checks hold: code and its output, doctests, and tables.
 """
 
 from __future__ import annotations
@@ -13,13 +12,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = re.compile(
-    r"^(?P<fence>`{3,})[^\n]*\n.*?^(?P=fence)`*$|^<!-- table: .*?<!-- end -->$|^\|[^\n]*$|^>>>[^\n]*(?:\n(?!\n)[^\n]*)*",
+    r"^(?P<fence>`{3,})[^\n]*\n.*?^(?P=fence)`*$"
+    r"|^<!-- table: .*?<!-- end -->$"
+    r"|^\|[^\n]*$"
+    r"|^>>>[^\n]*(?:\n(?!\n)[^\n]*)*",
     re.MULTILINE | re.DOTALL,
 )
-CLAIM = re.compile(
-    r"(?<![\w#/.-])\d[\d,.]*(?![\w/-])|\b(?:above|below|best|worst|better|worse|higher|highest|lower|lowest|fewer|fewest|most|least"
-    r"|faster|slower|twice|half|third|significant\w*|equals?|exactly|never|always|every|none|only|all|no (?:method|measure|other))\b"
+WORDS = (
+    "above below best worst better worse higher highest lower lowest fewer fewest most least faster slower twice half "
+    "third significant significantly equal equals exactly never always every none only all"
 )
+CLAIM = re.compile(rf"(?<![\w#/.-])\d[\d,.]*(?![\w/-])|\b(?:{'|'.join(WORDS.split())})\b")
 END = re.compile(r"(?<=[.:!?])[*)_\"]*\s+(?=[A-Z*`\[(\"])|\n\s*\n|\n(?=\s*[-*] |\s*\d+\. |#)")
 
 
@@ -35,10 +38,11 @@ def claims(text: str) -> Iterator[tuple[int, str]]:
 
 
 def main() -> None:
+    """Print the claims of the pages, by default of all."""
     pages = [Path(page) for page in sys.argv[1:]] or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for page in pages:
         for line, sentence in claims(page.read_text(encoding="utf-8")):
-            print(f"{page.resolve().relative_to(ROOT)}:{line}: {sentence}")
+            print(f"{page}:{line}: {sentence}")
 
 
 if __name__ == "__main__":
