@@ -310,6 +310,4 @@ def test_real_files(call, reproduce_once, data_dir, monkeypatch):
     status, out, _ = call("reproduce", "closer-look-1", "closer-look-text", "best-constant", "--data-dir", data_dir)
     assert status == 0
     # 24 counts, 5 figures of PredictAll; 2 of Bias-based; 2 of the best constant; 2 of SCDM.
-    assert out.splitlines()[-1] == (
-        "29 exact; 2 within; 0 outside; 2 ours beside ours; 2 published, unchecked; seed 0"
-    )
+    assert out.splitlines()[-1] == ("29 exact; 2 within; 0 outside; 2 ours beside ours; 2 published, unchecked; seed 0")
