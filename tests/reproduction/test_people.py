@@ -48,7 +48,7 @@ def test_people_against_the_references(publish, marked_data):
     assert random.ours == pytest.approx(100 * 5 / 6, abs=4)  # of 400 draws: standard error 1.2
     assert (random.runs, random.tolerance) == (400, Decimal("1.05"))
     assert (system.unchecked, elsewhere.unchecked) == ("no run", "public files missing")
-    assert elsewhere.reason == "truemoment datasets fetch human-activitynet --data-dir DIR"
+    assert elsewhere.reason == "fetch them with truemoment datasets fetch human-activitynet --data-dir DIR"
 
 
 def test_reproduce_and_the_page_explain_the_one_query_alike(publish, marked_data):
