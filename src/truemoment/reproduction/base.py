@@ -281,9 +281,8 @@ def without_files(figure: PublishedFigure, dataset: str) -> Reproduced:
     """Return a published figure whose dataset is not in the data folder, and how to obtain its files."""
     name = dataset_name(dataset)
     if DATASETS[name].access == "open":
-        return unchecked(
-            figure, "public files missing", f"fetch them with truemoment datasets fetch {name} --data-dir DIR"
-        )
+        how = f"fetch them with truemoment datasets fetch {name} --data-dir DIR"
+        return unchecked(figure, "public files missing", how)
     return unchecked(figure, "files under agreement", f"truemoment datasets info {name} has the steps")
 
 
