@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.evaluation.protocols import get_protocol
-from truemoment.reproduction import Reproduced, published_figures
-from truemoment.reproduction.base import as_published, beside, with_ours
+from truemoment.reproduction import Reproduced, ReproducedTable, Reproduction, get_table, published_figures
+from truemoment.reproduction.base import as_published, beside, unchecked, with_ours
+from truemoment.reproduction.report import report
 from truemoment.studies.compare.comparison import read_published
 
 
@@ -130,3 +131,31 @@ def test_published_figures_are_those_written_down_from_the_papers(name, data_dir
     assert set(ours) <= written_down
     if name.startswith("closer_look_table"):
         assert set(ours) == written_down
+
+
+def test_agreement_that_reproduces_nothing_and_unchecked_figures_are_counted_apart(figure):
+    alike = beside(figure("10.77"), 0.1077, tolerance="0")
+    searched, other = replace(alike, agreement="found by search"), replace(alike, agreement="ours beside ours")
+    outside = replace(searched, tolerance=Decimal(0), printed=Decimal("10.78"))
+    rows = [
+        alike,
+        searched,
+        other,
+        outside,
+        unchecked(figure("1.0"), "no run"),
+        unchecked(figure("1.0"), "not defined"),
+    ]
+    assert [row.status for row in rows[:4]] == ["exact", "found by search", "ours beside ours", "outside"]
+    reproduction = Reproduction([ReproducedTable(get_table("best-constant"), rows)], 0, 1, "lexicon")
+    assert reproduction.unchecked == {"no run": 1, "not defined": 1}
+    _, totals = report(reproduction).answer
+    shown = [tuple(cell.text for cell in line[:2]) for _, lines in totals.groups for line in lines]
+    assert shown == [
+        ("exact", "1"),
+        ("outside", "1"),
+        ("found by search", "1"),
+        ("ours beside ours", "1"),
+        ("published, unchecked", "2"),
+        ("unchecked: no run", "1"),
+        ("unchecked: not defined", "1"),
+    ]
