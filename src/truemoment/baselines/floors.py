@@ -221,11 +221,18 @@ class Floor:
             "protocol": setting.protocol.signature(),
             "top": setting.top,
         }
-        computed = functools.cache(lambda: np.array(list(self._figures_of_members(annotations, rows))))
+
+        @functools.cache
+        def computed() -> Floats:
+            return np.reshape(list(self._figures_of_members(annotations, rows)), (-1, len(rows)))
+
+        def column(at: int) -> dict[str, Array]:
+            return {"figures": computed()[:, at]}
+
         spreads = []
         for at, row in enumerate(rows):
             key |= {"measure": str(setting.measures[row])}
-            figures = self.cache.arrays("spread", key, lambda at=at: {"figures": computed()[:, at]})["figures"]
+            figures = self.cache.arrays("spread", key, functools.partial(column, at))["figures"]
             spreads.append(float(figures.std(ddof=1)) if len(figures) > 1 else 0.0)
         return spreads
 

@@ -261,7 +261,7 @@ class Reproduction:
         return {status: status_counts[status] for status in get_args(Status)}
 
     @property
-    def unchecked(self) -> dict[str, int]:
+    def unchecked(self) -> dict[Unchecked, int]:
         """Number of published figures without ours by the reason, as far as there are any."""
         why_counts = Counter(row.unchecked for table in self.tables for row in table.rows)
         return {why: why_counts[why] for why in get_args(Unchecked) if why_counts[why]}

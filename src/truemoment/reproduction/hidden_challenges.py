@@ -274,7 +274,7 @@ def _systems(marked: Mapping[str, Reannotations | None], inputs: TableInputs) ->
     @functools.cache
     def answered(run: RunFolder, dataset: str) -> RunPredictions | None:
         marked_split = marked[dataset]
-        return predictions_on_test(run, dataset, marked_split and marked_split.official)
+        return predictions_on_test(run, dataset, None if marked_split is None else marked_split.official)
 
     def measure(run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
         name, _, rule = figure.measure.partition(",ref=")
