@@ -14,6 +14,7 @@ Python examples run as doctests.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import csv
 import difflib
@@ -229,7 +230,12 @@ def study_claims() -> str:
         [one["section"], one["claim"], *(f"**{claim['outcome']}**: {claim['found']}" for claim in (one, other))]
         for one, other in zip(*of, strict=True)
     ]
-    return markdown(["section", "the paper finds", "Charades-STA", "ActivityNet Captions"], rows)
+    counts = [collections.Counter(claim["outcome"] for claim in claims) for claims in of]
+    total = " ".join(
+        f"{name}: {count['holds']} hold, {count['holds in part']} in part, {count['does not hold']} not."
+        for name, count in zip(("Charades-STA", "ActivityNet Captions"), counts, strict=True)
+    )
+    return f"{total}\n\n" + markdown(["section", "the paper finds", "Charades-STA", "ActivityNet Captions"], rows)
 
 
 def _claim_of_selection(kept: dict[str, Any]) -> dict[str, str]:

@@ -82,7 +82,7 @@ def test_a_table_that_comes_out(call, data, two_counts):
         "videos                      2     2           0          0  exact",
         "query-moment pairs          3     3           0          0  exact",
         "",
-        "2 exact; 0 within; 0 outside; 0 informational; 0 published, unchecked; seed 0",
+        "2 exact; 0 within; 0 outside; seed 0",
     ]
 
 
@@ -118,7 +118,7 @@ def test_styles(call, data, two_counts, style, first):
     assert out.splitlines()[0] == first
     rows = [re.split(r"\s*(?:\||&|\\\\)\s*", line.strip(" |")) for line in out.splitlines()]
     assert ["videos", "2", "2", "0", "0", "exact"] in [row[:6] for row in rows]
-    assert err == "2 exact; 0 within; 0 outside; 0 informational; 0 published, unchecked; seed 0\n"
+    assert err == "2 exact; 0 within; 0 outside; seed 0\n"
 
 
 def test_json(call, data, published):
@@ -130,7 +130,7 @@ def test_json(call, data, published):
     )
     status, out, err = call("reproduce", "closer-look-2", "--data-dir", data, "--seed", 5, "--json", "-")
     assert status == 1
-    assert err.splitlines()[-1] == "0 exact; 0 within; 1 outside; 0 informational; 1 published, unchecked; seed 5"
+    assert err.splitlines()[-1] == "0 exact; 0 within; 1 outside; 1 published, unchecked; seed 5"
     document = json.loads(out)  # the whole of standard output
     ours, ctrl = document["tables"][0].pop("figures")
     signature = ours.pop("signature")
@@ -140,7 +140,7 @@ def test_json(call, data, published):
     what = place | {"measure": "dR@1,IoU=0.3", "unit": "fraction"}
     found = {"published": 0.501, "ours": 0.5, "difference": -0.001, "tolerance": 0.0, "runs": 1, "status": "outside"}
     assert ours == what | found | {"method": "PredictAll"}
-    no_run = {"status": "published, unchecked", "reason": "no run"}
+    no_run = {"status": "published, unchecked", "unchecked": "no run"}
     assert ctrl == what | no_run | {"method": "CTRL", "published": 0.4265}
     table = TABLES["closer-look-2"]
     assert document == {
@@ -149,11 +149,29 @@ def test_json(call, data, published):
         "seed": 5,
         "runs": 100,
         "engine": "lexicon",
-        "counts": {"exact": 0, "within": 0, "outside": 1, "informational": 0, "published, unchecked": 1},
+        "counts": {
+            "exact": 0,
+            "within": 0,
+            "outside": 1,
+            "found by search": 0,
+            "ours beside ours": 0,
+            "informational": 0,
+            "published, unchecked": 1,
+        },
+        "unchecked": {"no run": 1},
         "tables": [
             {"name": table.name, "title": table.title, "source": table.source, "datasets": list(table.datasets)}
         ],
     }
+
+
+def test_the_time_is_printed(call, data, published, monkeypatch):
+    monkeypatch.setattr("truemoment.cli.reproduce.LONG_S", 0)
+    published("closer_look_table2.csv", 'a paper,Table 2,Charades-CD,val,CTRL,"dR@1,IoU=0.3",42.65,percent,')
+    status, _, err = call("reproduce", "closer-look-2", "--data-dir", data)
+    assert status == 0
+    assert err.splitlines()[-1].startswith("truemoment: computed in ")
+    assert "computed" not in call("reproduce", "closer-look-2", "--data-dir", data, "--quiet")[2]
 
 
 def test_json_to_a_file(call, data, two_counts, tmp_path):
@@ -211,7 +229,7 @@ def test_a_table_that_needs_no_data(call, published):
     status, out, err = call("reproduce", "closer-look-journal-3")
     assert (status, err) == (0, "")
     assert out.startswith("No figure is judged.\n")
-    assert "Published, no run" in out
+    assert "Published, unchecked: no run" in out
 
 
 @pytest.fixture
@@ -300,5 +318,5 @@ def test_real_files(call, reproduce_once, data_dir, monkeypatch):
     # The quick tables; tests/reproduction looks at each figure of all of them.
     status, out, _ = call("reproduce", "closer-look-1", "closer-look-text", "best-constant", "--data-dir", data_dir)
     assert status == 0
-    # 24 counts, 5 figures of PredictAll, 2 of the best constant; 2 of Bias-based; 2 of SCDM.
-    assert out.splitlines()[-1] == "31 exact; 2 within; 0 outside; 0 informational; 2 published, unchecked; seed 0"
+    # 24 counts, 5 figures of PredictAll; 2 of Bias-based; 2 of the best constant; 2 of SCDM.
+    assert out.splitlines()[-1] == ("29 exact; 2 within; 0 outside; 2 ours beside ours; 2 published, unchecked; seed 0")

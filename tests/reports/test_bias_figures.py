@@ -47,6 +47,7 @@ def test_a_chosen_verb_is_drawn_for_each_split_and_nothing_is_cut_off(world_surv
     splits = [figures.DrawnSplit(split.name, split, SERIES[0]) for split in world_survey.splits][:count]
     figure = figures.verb_figure(splits, verb)
     figure.canvas.draw()
+    assert figure.get_suptitle() == f"verb: {verb}"  # the picture stands alone, as a file
     for axes, one in zip(figure.axes, splits, strict=False):
         assert axes.get_title() == f"{one.name} ({len(one.split.points_of_verb(verb)):,})"
         assert axes.title.get_window_extent().y1 <= figure.bbox.height

@@ -214,7 +214,7 @@ def test_without_features_the_rest_is_computed(copy, missing):
     found = reproduce("mad-3", copy, runs=1, on_status=told.append)
     clip = [row for row in found if row.method == "CLIP"]
     assert {(row.status, row.reason) for row in clip} == {
-        ("published, unchecked", "not recomputed: its feature files are not in the data folder")
+        ("published, unchecked", "its feature files are not in the data folder")
     }
     assert {row.status for row in found if row.method in ("Oracle", "Random Chance")} == {"informational"}
     assert any(line.startswith("CLIP is left out: ") and missing in line for line in told)

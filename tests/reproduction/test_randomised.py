@@ -47,6 +47,14 @@ def test_scores_on_the_original_and_on_randomised_videos(publish, small_data, on
     assert "the length of the authors' segments is not published" in rows[2].reason
 
 
+def test_the_table_of_blind_baselines_takes_the_same_runs(publish, small_data, on_both):
+    rows = (*PLACE, "SCDM", "R@1,IoU=0.5", "0.52", "fraction"), (*PLACE, "2D-TAN", "R@1,IoU=0.5", "0.42", "fraction")
+    publish("hidden_challenges_blind.csv", *rows)
+    answers = [[[0, 30]]] * 12 + [[[0, 10]]] * 18  # by hand, of references (0, 30): 12 of 30
+    scdm, tan = reproduce("hidden-challenges-blind", small_data, trained=on_both("scdm", answers, answers))
+    assert (scdm.ours, scdm.status, tan.unchecked) == (pytest.approx(40), "outside", "no run")
+
+
 def test_five_answers_count(publish, small_data, on_both):
     publish("hidden_challenges_randomised.csv", (*PLACE, "SCDM", "R@10,IoU=0.5", "0.73", "fraction"))
     lists = [[[0, 1]] * 4 + [[0, 30]]] * 15 + [[[0, 1]] * 5 + [[0, 30]]] * 15  # the right one is fifth, or sixth

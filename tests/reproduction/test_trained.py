@@ -40,7 +40,7 @@ def test_a_figure_without_a_run(small_data, trained):
     trained("another-method", "ctrl", figures=[("dR@1,IoU=0.5", "0.5")])
     trained("another-dataset", "drn", dataset="activitynet-cd", figures=[("dR@1,IoU=0.5", "0.5")])
     (row,) = rows_of("closer-look-2", small_data, trained.folder)
-    assert (row.ours, row.status, row.reason) == (None, "published, unchecked", "no run")
+    assert (row.ours, row.status, row.unchecked) == (None, "published, unchecked", "no run")
     assert reproduce("closer-look-2", small_data) == [row]
 
 
@@ -437,7 +437,7 @@ def test_command(capsys, publish, small_data, trained, tmp_path):
     assert "Runs of drn" in "\n".join(lines)
     assert any("perception:0.3 (simulated)" in line for line in lines)
     assert any(line.split()[:3] == ["dR@1,IoU=0.5", "DRN", "41.91"] and "simulated (a)" in line for line in lines)
-    assert "Published, no run" in lines
+    assert "Published, unchecked: no run" in lines
     assert "0 exact; 0 within; 0 outside; 1 informational; 1 published, unchecked; seed 0" in lines
     assert "perception:0.3 (simulated)" in page.read_text()
     (table,) = json.loads(printed("--json", "-"))["tables"]
@@ -450,6 +450,6 @@ def test_command(capsys, publish, small_data, trained, tmp_path):
     )
     assert drn["recipe"].startswith("drn ")
     assert "tolerance" not in drn
-    assert (ctrl["reason"], "recipe" in ctrl, "simulated" in ctrl) == ("no run", False, False)
+    assert (ctrl["unchecked"], "recipe" in ctrl, "simulated" in ctrl) == ("no run", False, False)
     for style in ("md", "latex"):
         assert "perception:0.3 (simulated)" in printed("--table", style)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.evaluation.protocols import get_protocol
-from truemoment.reproduction import Reproduced, published_figures
-from truemoment.reproduction.base import beside, unchecked, with_ours
+from truemoment.reproduction import Reproduced, ReproducedTable, Reproduction, get_table, published_figures
+from truemoment.reproduction.base import as_published, beside, unchecked, with_ours
+from truemoment.reproduction.report import report
 from truemoment.studies.compare.comparison import read_published
 
 
@@ -89,7 +90,7 @@ def test_mean_and_spread_of_runs(figure):
 def test_an_undefined_figure_is_told_apart_from_none(figure):
     row = beside(figure("10.77"), float("nan"), tolerance=None)
     assert (row.status, row.difference) == ("informational", None)
-    assert unchecked(figure("10.77")).status == "published, unchecked"
+    assert as_published(figure("10.77")).status == "published, unchecked"
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.integers(0, 2000))
@@ -130,3 +131,31 @@ def test_published_figures_are_those_written_down_from_the_papers(name, data_dir
     assert set(ours) <= written_down
     if name.startswith("closer_look_table"):
         assert set(ours) == written_down
+
+
+def test_agreement_that_reproduces_nothing_and_unchecked_figures_are_counted_apart(figure):
+    alike = beside(figure("10.77"), 0.1077, tolerance="0")
+    searched, other = replace(alike, agreement="found by search"), replace(alike, agreement="ours beside ours")
+    outside = replace(searched, tolerance=Decimal(0), printed=Decimal("10.78"))
+    rows = [
+        alike,
+        searched,
+        other,
+        outside,
+        unchecked(figure("1.0"), "no run"),
+        unchecked(figure("1.0"), "not defined"),
+    ]
+    assert [row.status for row in rows[:4]] == ["exact", "found by search", "ours beside ours", "outside"]
+    reproduction = Reproduction([ReproducedTable(get_table("best-constant"), rows)], 0, 1, "lexicon")
+    assert reproduction.unchecked == {"no run": 1, "not defined": 1}
+    _, totals = report(reproduction).answer
+    shown = [tuple(cell.text for cell in line[:2]) for _, lines in totals.groups for line in lines]
+    assert shown == [
+        ("exact", "1"),
+        ("outside", "1"),
+        ("found by search", "1"),
+        ("ours beside ours", "1"),
+        ("published, unchecked", "2"),
+        ("unchecked: no run", "1"),
+        ("unchecked: not defined", "1"),
+    ]

@@ -25,6 +25,9 @@ Denominator = Literal["hull", "union"]
 BLOCK_RANKS = 64
 """Ranks of a long list that are compared with each other at a time."""
 
+BLOCK_IOUS = 1 << 14
+"""IoUs that are computed at a time, to stay in the processor's cache."""
+
 TIE = 1e-9
 """IoUs this close are equal: less is rounding. The default protocol's tolerance."""
 
@@ -189,16 +192,20 @@ def suppress(start: Floats, end: Floats, length: Ints, *, threshold: float, deno
 def first_kept(start: Floats, end: Floats, length: Ints | None = None, *, threshold: float, top: int) -> Bools:
     """Return which moments (Q, K) are the first `top` that :func:`suppress` keeps; without lengths, of full lists.
 
-    Only kept moments are compared with all others, a third of the work for 10 of 60.
+    Only kept moments are compared with all others, a third of the work for 10 of 60, some queries at a time.
     """
-    rows = np.arange(len(start))
     candidates = np.ones(start.shape, dtype=bool) if length is None else np.arange(start.shape[1]) < length[:, None]
     keep = np.zeros_like(candidates)
-    for _ in range(min(top, start.shape[1])):
-        best = candidates.argmax(axis=1)  # the first candidate, or 0 if there is none
-        keep[rows, best] |= candidates[rows, best]
-        candidates[rows, best] = False
-        candidates &= temporal_iou(start, end, start[rows, best, None], end[rows, best, None]) <= threshold
+    step = max(1, BLOCK_IOUS // max(start.shape[1], 1))
+    for low in range(0, len(start), step):
+        block = slice(low, low + step)
+        starts, ends, left = start[block], end[block], candidates[block]
+        rows = np.arange(len(left))
+        for _ in range(min(top, start.shape[1])):
+            best = left.argmax(axis=1)  # the first candidate, or 0 if there is none
+            keep[block][rows, best] |= left[rows, best]
+            left[rows, best] = False
+            left &= temporal_iou(starts, ends, starts[rows, best, None], ends[rows, best, None]) <= threshold
     return keep
 
 

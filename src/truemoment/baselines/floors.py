@@ -207,37 +207,51 @@ class Floor:
             rows.append(predict_each(methods, annotations.queries, depths))
         return rows
 
-    def training_spread(self, annotations: Annotations, row: int | None = None) -> float:
-        """Return the standard deviation between single networks; 0 where none is trained.
+    def training_spread(self, annotations: Annotations) -> float:
+        """Return the standard deviation of the headline between single networks; 0 where none is trained."""
+        return self.training_spreads(annotations, [self.setting.headline])[0]
 
-        `row` is the row of the measure, by default the headline.
-        """
-        setting, row = self.setting, self.setting.headline if row is None else row
-        measure = setting.measures[row]
+    def training_spreads(self, annotations: Annotations, rows: Sequence[int]) -> list[float]:
+        """Return the standard deviation between single networks by the measures of some rows."""
+        setting = self.setting
         if self.name not in FITS or setting.train is None:
-            return 0.0
+            return [0.0] * len(rows)
         key = setting.key(self.name) | {
             "annotations": annotations.sha256,
-            "measure": str(measure),
             "protocol": setting.protocol.signature(),
             "top": setting.top,
         }
 
-        def compute() -> dict[str, Array]:
-            return {"figures": np.array(list(self._figures_of_members(annotations, row)))}
+        @functools.cache
+        def computed() -> Floats:
+            return np.reshape(list(self._figures_of_members(annotations, rows)), (-1, len(rows)))
 
-        figures = self.cache.arrays("spread", key, compute)["figures"]
-        return float(figures.std(ddof=1)) if len(figures) > 1 else 0.0
+        def column(at: int) -> dict[str, Array]:
+            return {"figures": computed()[:, at]}
 
-    def _figures_of_members(self, annotations: Annotations, row: int) -> Iterator[float]:
-        measure = self.setting.measures[row]
-        top = min(self.setting.top, measure.depth or self.setting.top)
+        spreads = []
+        for at, row in enumerate(rows):
+            key |= {"measure": str(setting.measures[row])}
+            figures = self.cache.arrays("spread", key, functools.partial(column, at))["figures"]
+            spreads.append(float(figures.std(ddof=1)) if len(figures) > 1 else 0.0)
+        return spreads
+
+    def _figures_of_members(self, annotations: Annotations, rows: Sequence[int]) -> Iterator[list[float]]:
+        """Yield the figures of each single network, by the measures of some rows."""
+        setting, queries = self.setting, annotations.queries
         for methods in self.fitted:
-            grounder = methods[row]
-            if isinstance(grounder, ExpectedValue) and isinstance(grounder.model, SentenceNetwork | ParagraphNetwork):
-                for probabilities in grounder.model.members(annotations.queries):
-                    answers = grounder.answer(annotations.queries, probabilities, top)
-                    yield evaluate(annotations, answers, [measure], self.setting.protocol).value(measure)
+            model = methods[0].model if isinstance(methods[0], ExpectedValue) else None
+            if not isinstance(model, SentenceNetwork | ParagraphNetwork):
+                continue
+            for probabilities in model.members(queries):
+                figures = []
+                for row in rows:
+                    grounder, measure = methods[row], setting.measures[row]
+                    assert isinstance(grounder, ExpectedValue)  # noqa: S101 - as that of the first measure
+                    top = min(setting.top, measure.depth or setting.top)
+                    answers = grounder.answer(queries, probabilities, top)
+                    figures.append(evaluate(annotations, answers, [measure], setting.protocol).value(measure))
+                yield figures
 
 
 @functools.lru_cache(maxsize=1)  # the paragraph network reads the one that the sentence network has just fitted

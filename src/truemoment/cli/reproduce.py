@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from truemoment.base.errors import UsageError
 from truemoment.base.request import In, Request, argument, number, option, seed
 from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.delivery import deliver, show_list
-from truemoment.cli.outputs import floors_cache, status_line
+from truemoment.cli.expected import LONG_S
+from truemoment.cli.outputs import floors_cache, say, status_line
 from truemoment.cli.parts import Output, PageOutput, Threads
 from truemoment.studies.request import data_dir
 
@@ -66,6 +68,7 @@ def command(request: ReproduceRequest, page: PageOutput, output: Output, _thread
     get_engine(request.engine)  # a mistake is refused before work begins
     folder = data_folder(request.data_dir) if has_data_folder(request.data_dir) else None
     trained = () if request.folder_of_runs is None else read_run_folders(request.folder_of_runs)
+    began_s = time.monotonic()
     with status_line(show=output.progress) as on_status:
         comparison = reproduce_tables(
             request.tables,
@@ -78,4 +81,6 @@ def command(request: ReproduceRequest, page: PageOutput, output: Output, _thread
             on_status=on_status,
         )
     deliver(reports.report(comparison), lambda: reports.document(comparison), output, page)
+    if output.progress and (seconds := time.monotonic() - began_s) >= LONG_S:
+        say(f"truemoment: computed in {seconds:,.0f} seconds", err=True)
     click.get_current_context().exit(EXIT_CHECK_FAILED if comparison.counts["outside"] else 0)

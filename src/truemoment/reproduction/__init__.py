@@ -29,6 +29,7 @@ from truemoment.reproduction import (
 )
 from truemoment.reproduction.base import (
     PublishedTable,
+    Readings,
     Reproduced,
     ReproducedTable,
     Reproduction,
@@ -93,15 +94,17 @@ def reproduce(
     on_status: Callable[[str], None] = lambda _: None,
     cache: Cache = NO_CACHE,
     trained: Sequence[RunFolder] = (),
+    readings: Readings | None = None,
 ) -> list[Reproduced]:
     """Compute a table from `data_dir`, with one folder a dataset (by default the variable ``TRUEMOMENT_DATA``).
 
     `trained` are training runs (:func:`~truemoment.reproduction.run_folders.read_run_folders`) that fill the figures of
-    trained methods. A MissingFileError or InputError means that a dataset is missing or invalid.
+    trained methods, and `readings` what earlier tables have read from the same folder. A MissingFileError or InputError
+    means that a dataset is missing or invalid.
     """
     table = get_table(table) if isinstance(table, str) else table
     rng = np.random.default_rng(0) if rng is None else rng
-    inputs = TableInputs(data_dir, rng, runs, engine, on_status, cache, trained)
+    inputs = TableInputs(data_dir, rng, runs, engine, on_status, cache, trained, readings or Readings())
     return list(table.compute(published_figures(table.figures), inputs))
 
 
@@ -121,7 +124,7 @@ def reproduce_tables(
     Without names, tables whose datasets are missing are not run. A MissingFileError means that the dataset of a named
     table is missing, or those of all tables.
     """
-    results = []
+    results, readings = [], Readings()
     chosen = [get_table(name) for name in dict.fromkeys(tables)] or list(TABLES.values())
     for number, table in enumerate(chosen, start=1):
 
@@ -138,6 +141,7 @@ def reproduce_tables(
                 engine=engine,
                 cache=cache,
                 trained=trained,
+                readings=readings,
                 on_status=status_of_table,
             )
             results.append(ReproducedTable(table, rows))

@@ -20,12 +20,13 @@ import numpy as np
 from truemoment.base.boundary.caching import NO_CACHE, Cache
 from truemoment.base.errors import MissingFileError
 from truemoment.base.records import Annotations
-from truemoment.data.datasets import NO_DATA_FOLDER, data_folder, has_data_folder, load_annotations
+from truemoment.data.datasets import DATASETS, NO_DATA_FOLDER, data_folder, has_data_folder, load_annotations
+from truemoment.data.language import Remembered, get_engine
 from truemoment.evaluation.protocols import Protocol, get_protocol
 from truemoment.evaluation.scores import Scores
 from truemoment.media.features.base import SIMULATED
 from truemoment.report.model import Block, Drawing
-from truemoment.reproduction.run_folders import RunFolder
+from truemoment.reproduction.run_folders import RunFolder, dataset_name
 from truemoment.studies.compare.comparison import PublishedFigure, read_published
 
 PUBLISHED = Path(__file__).parent / "published"
@@ -34,7 +35,14 @@ PUBLISHED = Path(__file__).parent / "published"
 Share = Literal["percent", "points"]
 Amount = Literal["count", "thousand", "million", "words", "seconds", "minutes", "hours", "tau"]
 Unit = Share | Amount
-Status = Literal["exact", "within", "outside", "informational", "published, unchecked"]
+Status = Literal[
+    "exact", "within", "outside", "found by search", "ours beside ours", "informational", "published, unchecked"
+]
+Agreement = Literal["reproduced", "found by search", "ours beside ours"]
+"""What it is if both figures agree: nothing is reproduced if ours was searched for, or if the other is ours, too."""
+
+Unchecked = Literal["no run", "public files missing", "files under agreement", "not published", "not defined"]
+"""Why a published figure has none of ours."""
 
 _SCALE: Mapping[str, float] = MappingProxyType({"percent": 100, "points": 100, "thousand": 1e-3, "million": 1e-6})
 """What our fraction or count is multiplied by to be in a unit; 1 for the others."""
@@ -63,6 +71,10 @@ class Reproduced:
         How far ours may lie from the published figure; 0 for "prints alike", None for figures that are not judged.
     reason
         Why ours may differ, or a remark.
+    agreement
+        What it is if both figures agree.
+    unchecked
+        Why there is no figure of ours; None where there is one.
     spread
         Sample standard deviation over our runs; None for one run.
     runs
@@ -94,6 +106,8 @@ class Reproduced:
     printed: Decimal | None = None
     tolerance: Decimal | None = None
     reason: str = ""
+    agreement: Agreement = "reproduced"
+    unchecked: Unchecked | None = None
     spread: float | None = None
     runs: int = 1
     signature: str = ""
@@ -127,7 +141,17 @@ class Reproduced:
         off = self.difference if self.published is not None else self.printed
         if off is None or not off.is_finite() or abs(off) > self.tolerance:
             return "outside"
+        if self.agreement != "reproduced":
+            return self.agreement
         return "within" if self.tolerance else "exact"
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """Splits that were read, and engines that remember the sentences that they analysed, for several tables."""
+
+    splits: dict[tuple[str, str], Annotations] = field(default_factory=dict)
+    engines: dict[str, Remembered] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -144,6 +168,8 @@ class TableInputs:
         Engine that finds verbs.
     trained
         Training runs that fill the figures of trained methods.
+    readings
+        What earlier tables have read.
     """
 
     data_dir: Path | str | None
@@ -153,7 +179,7 @@ class TableInputs:
     on_status: Callable[[str], None] = lambda _: None
     cache: Cache = NO_CACHE
     trained: Sequence[RunFolder] = ()
-    _read: dict[tuple[str, str], Annotations] = field(default_factory=dict, repr=False)
+    readings: Readings = field(default_factory=Readings, repr=False)
 
     @property
     def folder(self) -> Path:
@@ -164,11 +190,18 @@ class TableInputs:
 
     def load(self, dataset: str, split: str) -> Annotations:
         """Read a split, once; both are named as the papers name them, as in "Charades-STA" and "training"."""
-        name = dataset.lower().replace(" ", "-"), {"training": "train"}.get(split, split)
-        if name not in self._read:
+        name = dataset_name(dataset), {"training": "train"}.get(split, split)
+        if name not in self.readings.splits:
             self.on_status(f"reading {' '.join(name)}")
-            self._read[name] = load_annotations(*name, data_dir=self.folder)
-        return self._read[name]
+            self.readings.splits[name] = load_annotations(*name, data_dir=self.folder)
+        return self.readings.splits[name]
+
+    @property
+    def words(self) -> Remembered:
+        """The engine, which analyses each sentence once."""
+        if self.engine not in self.readings.engines:
+            self.readings.engines[self.engine] = Remembered(get_engine(self.engine))
+        return self.readings.engines[self.engine]
 
 
 @dataclass(frozen=True)
@@ -227,14 +260,34 @@ class Reproduction:
         status_counts = Counter(row.status for table in self.tables for row in table.rows)
         return {status: status_counts[status] for status in get_args(Status)}
 
+    @property
+    def unchecked(self) -> dict[Unchecked, int]:
+        """Number of published figures without ours by the reason, as far as there are any."""
+        why_counts = Counter(row.unchecked for table in self.tables for row in table.rows)
+        return {why: why_counts[why] for why in get_args(Unchecked) if why_counts[why]}
+
 
 def published_figures(name: str) -> list[PublishedFigure]:
     """Read the published figures of a table by the name of their file."""
     return read_published(PUBLISHED / name)
 
 
-def unchecked(figure: PublishedFigure) -> Reproduced:
-    """Return a published figure that is not recomputed."""
+def unchecked(figure: PublishedFigure, why: Unchecked, reason: str = "") -> Reproduced:
+    """Return a published figure that is not recomputed, and why; `reason` says more."""
+    return replace(as_published(figure), unchecked=why, reason=reason)
+
+
+def without_files(figure: PublishedFigure, dataset: str) -> Reproduced:
+    """Return a published figure whose dataset is not in the data folder, and how to obtain its files."""
+    name = dataset_name(dataset)
+    if DATASETS[name].access == "open":
+        how = f"fetch them with truemoment datasets fetch {name} --data-dir DIR"
+        return unchecked(figure, "public files missing", how)
+    return unchecked(figure, "files under agreement", f"truemoment datasets info {name} has the steps")
+
+
+def as_published(figure: PublishedFigure) -> Reproduced:
+    """Return a published figure, with none of ours yet."""
     amounts: tuple[Amount, ...] = get_args(Amount)
     unit: Unit = next((amount for amount in amounts if amount == figure.unit), "percent")
     published = figure.value if unit in amounts else Decimal(figure.percent)
@@ -265,7 +318,7 @@ def beside(
     >>> row.published, row.printed, row.difference, row.status, round(row.spread, 2)
     (Decimal('10.77'), Decimal('10.79'), Decimal('0.02'), 'within', 0.27)
     """
-    row = unchecked(figure)
+    row = as_published(figure)
     digits = max(0, -int(figure.value.as_tuple().exponent) - (2 if figure.unit == "fraction" else 0))
     row = with_ours(row, values, protocol=protocol, decimals=digits if tolerance == "0" else max(digits, 2))
     judged = None if tolerance is None else Decimal(tolerance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from truemoment.baselines import BestConstant
 from truemoment.evaluation.evaluate import evaluate
@@ -15,7 +16,8 @@ def best_constant(figures: Sequence[PublishedFigure], inputs: TableInputs) -> It
     train, test = (inputs.load("Charades-STA", split) for split in ("training", "test"))
     fitted = BestConstant("R@1,IoU=0.5").fit(train)
     scores = evaluate(test, fitted.ground(test.queries), [figure.measure for figure in figures])
-    yield from (beside_scores(figure, [scores], tolerance="0", reason=REASON) for figure in figures)
+    for figure in figures:
+        yield replace(beside_scores(figure, [scores], tolerance="0", reason=REASON), agreement="ours beside ours")
 
 
 REASON = 'is in no paper: our own figure of "first 30 %", recomputed here through the baseline BestConstant'

@@ -93,11 +93,11 @@ def _floor_rows(name: str, setting: Setting, place: tuple[str, str], names: Sequ
     setting.on_status(f"{name} on {', '.join(place)}")
     test, floor = setting.annotations, Floor(name, setting)
     draws = floor.answers(test)
+    spreads = floor.training_spreads(test, range(len(names)))
     for m, (measure, printed_name) in enumerate(zip(setting.measures, names, strict=True)):
         values = [evaluate(test, answers[m], [measure], setting.protocol).value(measure) for answers in draws]
         row = with_ours(Reproduced(OURS, "floor", *place, called(name), printed_name, unit="percent"), values)
-        spread = floor.training_spread(test, m)
-        yield replace(row, spread=100 * spread if name in FITS else None)
+        yield replace(row, spread=100 * spreads[m] if name in FITS else None)
 
 
 def _split_rows(

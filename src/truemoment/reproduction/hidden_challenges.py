@@ -22,7 +22,7 @@ from types import MappingProxyType
 from truemoment.base.errors import MissingFileError
 from truemoment.base.records import Annotations
 from truemoment.baselines import ActionAware, PriorOnly, Uniform
-from truemoment.data.language import Engine, Remembered, coverage, get_engine, verb_counts, verbs_of
+from truemoment.data.language import Engine, coverage, verb_counts, verbs_of
 from truemoment.data.language.base import Token
 from truemoment.evaluation.agreement import Annotators
 from truemoment.evaluation.evaluate import evaluate
@@ -34,13 +34,22 @@ from truemoment.reproduction.base import (
     PublishedTable,
     Reproduced,
     TableInputs,
+    as_published,
     beside,
     beside_scores,
     by_dataset,
     data_signature,
     published_figures,
-    unchecked,
     with_ours,
+    without_files,
+)
+from truemoment.reproduction.hidden_challenges_runs import (
+    DATASETS,
+    PROTOCOL,
+    TEST,
+    TestRuns,
+    of_kept,
+    predictions_on_test,
 )
 from truemoment.reproduction.run_folders import RunFolder, RunPredictions
 from truemoment.reproduction.systems import SYSTEMS, RunFigure, TrainedMethods
@@ -49,17 +58,9 @@ from truemoment.studies.humans.conclusions import SystemScores, system_scores
 from truemoment.studies.humans.scores import Reference, by_agreement, human_scores, same_queries
 
 PAPER = "Hidden Challenges (Otani et al. 2020)"
-PROTOCOL = get_protocol("hidden-challenges")
-DATASETS = ("charades-sta", "activitynet-captions")
 BLIND_FIGURES = "hidden_challenges_blind.csv"
 WITH_VERB = "queries with the verb "
 SHOWN_VERBS = 5
-
-TEST = MappingProxyType({"Charades-STA": "test", "ActivityNet Captions": "val_2"})
-"""Our name of the split that the paper calls test."""
-
-KEPT = 5
-"""Answers per query that the notebooks keep, so that their R@10 is R@5."""
 
 MORE_KEPT = frozenset({("Compare SOTA and Human", "Charades-STA", "SCDM")})
 """Notebook, dataset and method with R@10 above R@5: more answers are kept there."""
@@ -84,11 +85,13 @@ REASON = MappingProxyType(
 
 
 def blind(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Uniform, Prior-Only and Action-Aware; systems that see the video stay as published."""
+    """Uniform, Prior-Only and Action-Aware, and runs of systems that see the video."""
+    measure = TestRuns(inputs).measure_scores([figure.measure for figure in figures])
+    systems = TrainedMethods(inputs, SYSTEMS, PROTOCOL, measure)
     measured: dict[tuple[str, str], list[Scores]] = {}
     for figure in figures:
         if figure.method not in TOLERANCE:
-            yield unchecked(figure)
+            yield from systems.rows(figure)
             continue
         key = figure.dataset, figure.method
         if key not in measured:
@@ -104,7 +107,7 @@ def _measure(method: str, dataset: str, inputs: TableInputs) -> list[Scores]:
         return _runs(Uniform(rng), dataset, inputs, runs=inputs.runs, top=1)
     if method == "Prior-Only Blind":
         return _runs(PriorOnly(rng), dataset, inputs)
-    return _runs(ActionAware(rng, get_engine(inputs.engine)), dataset, inputs)
+    return _runs(ActionAware(rng, inputs.words), dataset, inputs)
 
 
 def _runs(
@@ -120,7 +123,7 @@ def _runs(
 
 def verb_coverage(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Share of all verbs that the 30 most frequent make up: of every sentence of a dataset."""
-    engine = Remembered(get_engine(inputs.engine))  # datasets share sentences
+    engine = inputs.words
     for figure in figures:
         inputs.on_status(f"verbs of {figure.dataset}")
         splits = [inputs.load(figure.dataset, split) for split in WHOLE[figure.dataset]]
@@ -168,7 +171,7 @@ class OnlyVerbs:
 
 def verb_engine(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """How our verbs differ from those the authors found, and what that does to Action-Aware Blind."""
-    engine = get_engine(inputs.engine)
+    engine = inputs.words
     for dataset, of_dataset in by_dataset(figures).items():
         theirs = {figure.measure.removeprefix(WITH_VERB): int(figure.value) for figure in of_dataset}
         inputs.on_status(f"verbs of {dataset}")
@@ -197,7 +200,7 @@ def _verbs_beside(
         signature=data,
     )
     verb_by_verb = replace(
-        unchecked(of_engine),
+        as_published(of_engine),
         measure="difference verb by verb, as a share of that",
         unit="percent",
         published=None,
@@ -221,7 +224,7 @@ def _with_their_verbs(dataset: str, verbs: Collection[str], inputs: TableInputs)
         for figure in published_figures(BLIND_FIGURES)
         if (figure.dataset, figure.method, figure.measure) == (dataset, "Action-Aware Blind", "R@1,IoU=0.5")
     )
-    grounder = ActionAware(inputs.rng, OnlyVerbs(get_engine(inputs.engine), verbs))
+    grounder = ActionAware(inputs.rng, OnlyVerbs(inputs.words, verbs))
     row = beside_scores(figure, _runs(grounder, dataset, inputs), tolerance=None)
     return replace(row, method=f"{figure.method}, their 50 verbs")
 
@@ -265,27 +268,13 @@ def _marked(dataset: str, inputs: TableInputs) -> Reannotations | None:
     return Reannotations(*same_queries(marked, inputs.load(dataset, TEST[dataset])))
 
 
-def of_kept(measure: str) -> str:
-    """Return a recall, at the depth of the notebooks' lists.
-
-    Examples
-    --------
-    >>> of_kept("R@10,IoU=0.5"), of_kept("R@1,IoU=0.5")
-    ('R@5,IoU=0.5', 'R@1,IoU=0.5')
-    """
-    rank, _, threshold = measure.removeprefix("R@").partition(",")
-    return f"R@{min(int(rank), KEPT)},{threshold}"
-
-
 def _systems(marked: Mapping[str, Reannotations | None], inputs: TableInputs) -> TrainedMethods:
     """Return the systems of Tables 1 and 2, measured on the re-annotated queries by the predictions of runs."""
 
     @functools.cache
     def answered(run: RunFolder, dataset: str) -> RunPredictions | None:
         marked_split = marked[dataset]
-        splits = () if marked_split is None else dict.fromkeys((TEST[dataset], "test"))
-        files = (run.predictions(split, marked_split.official) for split in splits if marked_split is not None)
-        return next((predictions for predictions in files if predictions is not None), None)
+        return predictions_on_test(run, dataset, None if marked_split is None else marked_split.official)
 
     def measure(run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
         name, _, rule = figure.measure.partition(",ref=")
@@ -315,7 +304,7 @@ def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
             yield from systems.rows(figure)
             continue
         if marked_split is None:
-            yield unchecked(figure)
+            yield without_files(figure, REANNOTATED[figure.dataset])
             continue
         inputs.on_status(f"{figure.method} on {figure.dataset}")
         (rng,) = inputs.rng.spawn(1)
@@ -350,7 +339,7 @@ def several_references(figures: Sequence[PublishedFigure], inputs: TableInputs) 
             yield from systems.rows(figure)
             continue
         if marked_split is None:
-            yield unchecked(figure)
+            yield without_files(figure, REANNOTATED[figure.dataset])
             continue
         inputs.on_status(f"{figure.method} on {figure.dataset}")
         if figure.method == "Human":
@@ -377,12 +366,12 @@ def _people_against_people(
     (rng,) = inputs.rng.spawn(1)
     reference: Reference = "nearest" if figure.measure.endswith("nearest") else "representative"
     scores = human_scores(annotators, reference, measure, get_protocol("default"), duplicates="published")
-    identical = "kept" if reference == "nearest" else "out"
+    identical = f"identical moments {'kept' if reference == 'nearest' else 'out'}, as in the authors' notebook"
     return beside(
         figure,
         scores.draw(rng, inputs.runs)[:, 0].tolist(),
         tolerance=PEOPLE_TOLERANCE[reference] if inputs.runs >= RUNS_TO_JUDGE else None,
-        reason=f"drawn at random; {figure.note}; identical moments {identical}, as in the authors' notebook",
+        reason="; ".join(filter(None, ("drawn at random", figure.note, identical))),
         signature=f"{measure}|{scores.scores.signature()}",
     )
 
@@ -390,7 +379,7 @@ def _people_against_people(
 def _blind_on_marked(dataset: str, annotators: Annotators, measure: str, inputs: TableInputs) -> list[SystemScores]:
     """Fit Action-Aware Blind on the training split and let it answer the re-annotated queries again and again."""
     (rng,) = inputs.rng.spawn(1)
-    fitted = ActionAware(rng, get_engine(inputs.engine)).fit(inputs.load(dataset, "training"))
+    fitted = ActionAware(rng, inputs.words).fit(inputs.load(dataset, "training"))
     queries = annotators.annotations.queries
     return [
         system_scores(annotators, fitted.ground(queries, 10), measure, PROTOCOL)

@@ -28,7 +28,7 @@ from truemoment.base.records import Annotations
 from truemoment.baselines import Oracle, RandomChance
 from truemoment.baselines.proposals import WindowedGrid
 from truemoment.data.datasets.base import required_file
-from truemoment.data.language import Remembered, get_engine
+from truemoment.data.language import Remembered
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Recall, parse_measure
 from truemoment.evaluation.protocols import get_protocol
@@ -44,6 +44,7 @@ from truemoment.reproduction.base import (
     by_dataset,
     data_signature,
     unchecked,
+    without_files,
 )
 from truemoment.reproduction.systems import SYSTEMS, SplitEvaluator, TrainedMethods
 from truemoment.searching.chunks import TOP, chunk_annotations, ground_chunks
@@ -133,12 +134,10 @@ OF_FIGURE: Mapping[tuple[str, str], Judged] = MappingProxyType(
 )
 """Figures of their own kind."""
 
-NOT_THERE = "not recomputed: its files are not in the data folder"
-
 
 def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Every column of the datasets whose files are there; the others stay as published."""
-    engine = Remembered(get_engine(inputs.engine))
+    engine = inputs.words
     errors: list[MissingFileError] = []
     datasets = by_dataset(figures)
     for dataset, of_dataset in datasets.items():
@@ -149,7 +148,7 @@ def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
             if len(errors) == len(datasets):
                 raise
             inputs.on_status(f"{dataset} is left out: {error}")
-            yield from (replace(unchecked(figure), reason=f"{dataset}: {NOT_THERE}") for figure in of_dataset)
+            yield from (without_files(figure, dataset) for figure in of_dataset)
             continue
         inputs.on_status(f"words of {dataset}")
         yield from _rows(of_dataset, splits, engine, simulated=dataset == "MAD" and is_simulated(inputs))
@@ -251,7 +250,7 @@ JUDGED: Mapping[tuple[str, str], Judged] = MappingProxyType(
 )
 """How each row is judged."""
 
-NO_FEATURES = "not recomputed: its feature files are not in the data folder"
+NO_FEATURES = "its feature files are not in the data folder"
 SIMULATED = "not judged: the files are simulated films in MAD's format; no figures are published for them"
 
 
@@ -282,7 +281,7 @@ def search_tables(
     )
     for method in dict.fromkeys(figure.method for figure in figures):
         of_method = [figure for figure in figures if figure.method == method]
-        made_of, reason = f"proposals:{PROPOSALS}", ""
+        made_of = f"proposals:{PROPOSALS}"
         runs: list[Scores] = []
         if method == "Oracle":
             inputs.on_status(method)
@@ -294,7 +293,6 @@ def search_tables(
                 frames, sentences = _feature_files(folder)
             except MissingFileError as error:
                 inputs.on_status(f"CLIP is left out: {error}")
-                reason = NO_FEATURES
             else:
                 made_of += f"|features:{frames.name}+{sentences.name}"
                 runs = [_clip(films, length_s, frames, sentences, inputs)]
@@ -303,7 +301,7 @@ def search_tables(
                 yield from trained.rows(replace(figure, note=""))  # which figures are bold
                 continue
             if not runs:
-                yield replace(unchecked(figure), reason=reason)
+                yield unchecked(figure, "files under agreement", NO_FEATURES)
                 continue
             judged = Judged(None, SIMULATED) if simulated else JUDGED[figure.table, method]
             yield beside_scores(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING
 from truemoment.base.errors import MissingFileError
 from truemoment.base.records import Annotations
 from truemoment.data.datasets.mad import METADATA, FilmMetadata, read_metadata
-from truemoment.data.language import Remembered, get_engine
 from truemoment.report.drawing import METHOD, new_figure
 from truemoment.report.model import Drawing
 from truemoment.reproduction import mad_mixtures
@@ -28,6 +26,7 @@ from truemoment.reproduction.base import (
     data_signature,
     unchecked,
     with_ours,
+    without_files,
 )
 from truemoment.reproduction.mad import (
     EXACT,
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 VAL_AND_TEST = "val+test"
-NO_METADATA = f"not recomputed: MAD's release has no genres and years; write {METADATA} to compare them"
+NO_METADATA = f"MAD's release has no genres and years; write {METADATA} to compare them"
 FROM_USERS = "not judged: genres and years are those of your file"
 GENRE, DECADE = "films of a genre", "films of a decade"
 
@@ -58,14 +57,13 @@ OF_METADATA: Mapping[str, Callable[[Sequence[FilmMetadata]], float]] = MappingPr
     }
 )
 """Figures of the films' metadata; "years" from the first release to the last, both counted."""
-NO_READER = "not recomputed: LSMDC-G is in no public file"
+NO_READER = "LSMDC-G is in no public file"
 FILMS_OF_LSMDC = "not judged: the paper has 184 films of LSMDC16 in its table and 182 in its text"
-NO_FILES = "not recomputed: its files need an agreement and are not in the data folder"
 
 
 def table_7(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Table 7: MAD's training split, and its validation and test splits together."""
-    engine = Remembered(get_engine(inputs.engine))
+    engine = inputs.words
     splits = {split: inputs.load("MAD", split) for split in SPLITS["MAD"]}
     groups = {"train": ("train",), VAL_AND_TEST: ("val", "test")}
     statistics = dataset_statistics(splits, engine, groups=groups).of_group
@@ -96,7 +94,7 @@ def _known_films(inputs: TableInputs, splits: Mapping[str, Annotations]) -> tupl
 def _of_films(figure: PublishedFigure, films: Sequence[FilmMetadata], reason: str) -> Reproduced:
     """Return the number of genres, or of years from the first release to the last."""
     if not films:
-        return replace(unchecked(figure), reason=reason)
+        return unchecked(figure, "not published", reason)
     return beside(figure, OF_METADATA[figure.measure](films), tolerance=None, reason=reason, signature=METADATA)
 
 
@@ -126,14 +124,14 @@ def table_4(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
     simulated = is_simulated(inputs)
     for figure in figures:
         if figure.dataset == "LSMDC-G":
-            yield replace(unchecked(figure), reason=NO_READER)
+            yield unchecked(figure, "not published", NO_READER)
             continue
         try:
             split = inputs.load(figure.dataset, figure.split)
         except MissingFileError:
             if figure.dataset == "MAD":
                 raise
-            yield replace(unchecked(figure), reason=NO_FILES)
+            yield without_files(figure, figure.dataset)
             continue
         ours = {"videos": split.n_videos, "annotations": split.n_queries}[figure.measure]
         judged = Judged(None, SIMULATED) if simulated else Judged("0", OF_ALL)

@@ -37,13 +37,8 @@ from truemoment.searching.clips.resolution import Resolution, design_effect
 from truemoment.studies.compare.comparison import PublishedFigure
 from truemoment.worlds.films import FilmSettings, make_films
 
-SHARE = "training share"
-"""Beginning of the measures that are settings of a row."""
-
-NOT_JUDGED = (
-    "not judged: the paper states neither how a share of MAD was drawn nor how many steps a row took; the files need "
-    "agreements"
-)
+HOW_MIXED = "the paper states neither how a share of MAD was drawn nor how many steps a row took"
+NOT_JUDGED = f"not judged: {HOW_MIXED}"
 FROM_SIZES = "no published figure: from sizes alone"
 
 MOST_CHANCE_RUNS = 5
@@ -90,11 +85,11 @@ def mixture_table(
 ) -> Iterator[Reproduced]:
     """Yield every published figure, beside runs with its shares if there are any, then chance and ceiling."""
     for figure in figures:
-        runs = [] if figure.measure.startswith(SHARE) else _runs_of(figure, inputs.trained)
+        runs = _runs_of(figure, inputs.trained)
         values = [run.figure("test", test.prefix + figure.measure) for run in runs]
         defined = [value for value in values if value is not None]
         if not defined:
-            yield replace(unchecked(figure), reason=NOT_JUDGED)
+            yield unchecked(figure, "files under agreement", f"MAD and LSMDC; {HOW_MIXED}")
             continue
         remark = "; simulated films" if any("simulated" in run.features for run in runs) else ""
         row = beside(figure, defined, tolerance=None, reason=f"{NOT_JUDGED}{remark}", signature=runs[0].label)
@@ -124,7 +119,7 @@ def _place(figures: Sequence[PublishedFigure], method: str, measure: str) -> Rep
 
 
 def _measured(figures: Sequence[PublishedFigure]) -> list[str]:
-    return list(dict.fromkeys(figure.measure for figure in figures if not figure.measure.startswith(SHARE)))
+    return list(dict.fromkeys(figure.measure for figure in figures))
 
 
 def floors_of_clips(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
@@ -194,7 +189,7 @@ def differences(rows: Sequence[Reproduced], notes: Mapping[str, int], test: Test
     values: dict[tuple[int, str], float] = {}
     shares: dict[int, str] = {}
     for row in rows:
-        if row.method in notes and row.published is not None and not row.measure.startswith(SHARE):
+        if row.method in notes and row.published is not None:
             values[notes[row.method], row.measure] = float(row.published) / 100
             shares[notes[row.method]] = _shares(row.method)
     measures = list(dict.fromkeys(measure for _, measure in values))

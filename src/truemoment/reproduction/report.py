@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from truemoment.base.boundary.documents import document_head
 from truemoment.report.model import Block, Cell, Paragraph, Remarks, Report, Section, Table
 from truemoment.report.words import about, counted
-from truemoment.reproduction.base import Reproduced, ReproducedTable, Reproduction
-from truemoment.reproduction.systems import NO_RUN
+from truemoment.reproduction.base import Reproduced, ReproducedTable, Reproduction, Unchecked
 
 SCHEMA = "truemoment/reproduction/1"
-
-"""The time is an estimate for two cores, from 470 s of processor time; it was not measured in one run."""
 
 MEANINGS = {
     "exact": "ours prints like the published figure",
     "within": "ours differs by no more than the tolerance",
     "outside": "ours differs by more than the tolerance",
+    "found by search": "ours agrees, in a setting that was chosen by these figures",
+    "ours beside ours": "ours agrees with an earlier figure of ours",
     "informational": "ours is beside it without a verdict",
-    "published, unchecked": "we have no figure: no run of the method, or no data",
+    "published, unchecked": "we have no figure",
+}
+
+WHY_UNCHECKED: Mapping[Unchecked, str] = {
+    "no run": "the method must be trained: give runs of it (--runs DIR)",
+    "public files missing": "the files are not in the data folder, and anyone can download them",
+    "files under agreement": "the files need an agreement, and are not in the data folder",
+    "not published": "the files that it is computed from are not published",
+    "not defined": "the paper does not define it",
 }
 
 # ------------------------------------------------------------------------------------------- document
@@ -36,6 +43,7 @@ def document(reproduction: Reproduction) -> dict[str, Any]:
         "runs": reproduction.runs,
         "engine": reproduction.engine,
         "counts": reproduction.counts,
+        "unchecked": reproduction.unchecked,
         "tables": [
             {
                 "name": result.table.name,
@@ -73,6 +81,7 @@ def _figure(row: Reproduced) -> dict[str, Any]:
         "tolerance": number(row.tolerance),
         "spread": None if row.spread is None or math.isnan(row.spread) else row.spread * 10.0**scale,
         "runs": row.runs if row.ours is not None else None,
+        "unchecked": row.unchecked,
         "reason": row.reason or None,
         "signature": row.signature or None,
         "features": row.features or None,
@@ -94,7 +103,11 @@ def report(reproduction: Reproduction) -> Report:
     for reason in reasons:
         names = [result.table.name for result in reproduction.tables if result.why_not == reason]
         notes.append(f"{counted(len(names), 'table was', 'tables were')} not run ({', '.join(names)}): {reason}")
-    counts = "; ".join(f"{count:,} {status}" for status, count in reproduction.counts.items())
+    counts = "; ".join(
+        f"{count:,} {status}"
+        for status, count in reproduction.counts.items()
+        if count or status in ("exact", "within", "outside")
+    )
     return Report(
         title="Published tables and ours",
         answer=_answer(reproduction),
@@ -125,8 +138,10 @@ def _answer(reproduction: Reproduction) -> tuple[Paragraph | Table, ...]:
             f"{n_judged - counts['outside']:,} of {n_judged:,} judged figures agree with the published ones. "
             f"{n_run} of {counted(len(reproduction.tables), 'table')} could be run."
         )
-    rows = tuple((Cell(status), Cell(f"{count:,}"), Cell(MEANINGS[status])) for status, count in counts.items())
-    return Paragraph(verdict), Table("", ("status", "figures", "meaning"), (("", rows),), text_columns=(0, 2))
+    rows = [(status, count, MEANINGS[status]) for status, count in counts.items() if count or status == "outside"]
+    rows += [(f"unchecked: {why}", count, WHY_UNCHECKED[why]) for why, count in reproduction.unchecked.items()]
+    cells = tuple((Cell(name), Cell(f"{count:,}"), Cell(meaning)) for name, count, meaning in rows)
+    return Paragraph(verdict), Table("", ("status", "figures", "meaning"), (("", cells),), text_columns=(0, 2))
 
 
 def _outside(result: ReproducedTable, row: Reproduced) -> str:
@@ -145,17 +160,18 @@ def _blocks(result: ReproducedTable) -> tuple[Block, ...]:
         if row.recipe:
             label = " (simulated)" if row.is_simulated else ""
             runs.setdefault(f"Runs of {row.recipe}, features {row.features}{label}", []).append(row)
-    not_run = [row for row in result.rows if row.reason.startswith(NO_RUN)]
-    unchecked = [row for row in result.rows if row.status == "published, unchecked" and row not in not_run]
-    reasons = list(dict.fromkeys(filter(None, (_shown_reason(row) for row in result.rows))))
+    unchecked: dict[str, list[Reproduced]] = {}
+    for row in result.rows:
+        if row.unchecked:
+            unchecked.setdefault(f"Published, unchecked: {row.unchecked}", []).append(row)
+    reasons = list(dict.fromkeys(filter(None, (row.reason for row in result.rows))))
     shares = "; percent, differences in points" if any(row.is_share for row in result.rows) else ""
     caption = f"{result.table.source}{shares}"
     blocks: list[Block] = [_judged(caption, judged, reasons)] if judged else []
     for heading, rows in runs.items():
         blocks.append(_judged(heading if blocks else f"{caption}. {heading}", rows, reasons))
-    for heading, rows in (("Published, unchecked", unchecked), ("Published, no run", not_run)):
-        if rows:
-            blocks.append(_unchecked(heading if blocks else f"{caption}. {heading}", rows, reasons))
+    for heading, rows in unchecked.items():
+        blocks.append(_unchecked(heading if blocks else f"{caption}. {heading}", rows, reasons))
     if reasons:
         blocks.append(Remarks(tuple(f"{_letter(number)}: {reason}" for number, reason in enumerate(reasons))))
     return (*blocks, *result.table.blocks(result.rows), *result.table.drawings(result.rows))
@@ -177,11 +193,6 @@ def _judged(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str]) ->
     return Table(caption, tuple(filled), _by_place(rows, zip(*filled.values(), strict=True)), text_columns=words)
 
 
-def _shown_reason(row: Reproduced) -> str:
-    """Return the reason below the tables; that there is no run is in a heading."""
-    return row.reason.removeprefix(NO_RUN).removeprefix("; ")
-
-
 def _status(row: Reproduced) -> str:
     """Return the verdict; for a model that saw simulated perception, "simulated"."""
     if row.is_simulated:
@@ -200,7 +211,7 @@ def _unchecked(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str])
         lines.setdefault(place, {})[_measure(row)] = _number(row.published, row)
     names = {
         place: f"{row.method} ({_letter(reasons.index(reason))})"
-        if row.method and (reason := _shown_reason(row))
+        if row.method and (reason := row.reason)
         else row.method
         for place, row in first.items()
     }

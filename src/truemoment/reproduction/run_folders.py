@@ -187,6 +187,11 @@ def _features(source: str, name: str) -> str:
     return name or "none"
 
 
+def dataset_name(dataset: str) -> str:
+    """Return our name of a dataset that papers name, as in "Charades-CD"."""
+    return dataset.lower().replace(" ", "-")
+
+
 def of_dataset(runs: Sequence[RunFolder], dataset: str) -> list[RunFolder]:
     """Return the runs that learned from a dataset, named as papers name it, as in "Charades-CD"."""
-    return [run for run in runs if run.dataset == dataset.lower().replace(" ", "-")]
+    return [run for run in runs if run.dataset == dataset_name(dataset)]

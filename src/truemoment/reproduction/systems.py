@@ -23,9 +23,6 @@ from truemoment.reproduction.base import Reproduced, TableInputs, beside, unchec
 from truemoment.reproduction.run_folders import RunFolder, of_dataset
 from truemoment.studies.compare.comparison import PublishedFigure
 
-NO_RUN = "no run"
-"""Reason of a published figure of a trained method for which no run was given."""
-
 NO_FIGURE = "no run has this figure"
 """Reason where runs of the method wrote no predictions and no figure that the table can use."""
 
@@ -120,11 +117,11 @@ class TrainedMethods:
     not_judged: str = ""
 
     def rows(self, figure: PublishedFigure) -> Iterator[Reproduced]:
-        """Yield a figure beside every recipe and features that were run; without one, the figure and "no run"."""
+        """Yield a figure beside every recipe and features that were run; without one, the figure alone."""
         groups = self._groups(figure)
         rows = [row for runs in groups if (row := self._row(figure, runs))]
-        reason = "; ".join(filter(None, (NO_FIGURE if groups else NO_RUN, figure.note)))
-        yield from rows or [replace(unchecked(figure), reason=reason)]
+        reason = "; ".join(filter(None, (NO_FIGURE if groups else "", figure.note)))
+        yield from rows or [unchecked(figure, "no run", reason)]
 
     def _groups(self, figure: PublishedFigure) -> list[list[RunFolder]]:
         """Return the runs of a method on the figure's dataset, those of one recipe and features together."""

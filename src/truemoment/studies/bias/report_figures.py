@@ -443,6 +443,7 @@ def verb_figure(entries: Sequence[DrawnSplit], verb: str) -> Figure:
     """Draw the locations of the moments of one verb in each split (Closer Look, Fig. 4c)."""
     with drawing_style():
         figure, panels = _square_panels(len(entries))
+        figure.suptitle(f"verb: {shortened(verb, 40)}", fontsize=SMALL)
         for axes, entry in zip(panels, entries, strict=True):
             points = entry.split.points_of_verb(verb)
             draw_locations(axes, points)
