@@ -38,8 +38,8 @@ def test_the_best_sequence_from_each_moment_is_that_of_all_sequences(spans, gap,
     for begin in range(len(spans)):
         expected = [
             (-sum(scores[s][p] for s, p in enumerate(path)), [(first[p], -end[p]) for p in path], list(path))
-            for path in itertools.product(range(len(spans)), repeat=n_sentences)
-            if path[0] == begin and all(0 <= first[b] - end[a] <= gap for a, b in itertools.pairwise(path))
+            for path in itertools.product([begin], *[range(len(spans))] * (n_sentences - 1))
+            if all(0 <= first[b] - end[a] <= gap for a, b in itertools.pairwise(path))
         ]
         if not expected:
             assert best.total[begin] == NONE
