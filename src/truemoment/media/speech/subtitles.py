@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from truemoment.base.boundary.files import BYTE_ORDER_MARK, read_bytes
 from truemoment.base.errors import InputError
-from truemoment.collection.captions import CaptionKind, are_in_capitals, classify
-from truemoment.collection.embedded_subtitles import embedded_cues
 from truemoment.data.cues import cues_of
+from truemoment.media.speech.captions import CaptionKind, are_in_capitals, classify
+from truemoment.media.speech.embedded_subtitles import embedded_cues
 
 LEAST_CUES_PER_MINUTE = 1.0
 """Fewer cues: a file that translates signs alone (forced subtitles)."""
