@@ -12,6 +12,7 @@ from truemoment.base.boundary.distribution import ENGINES, Engine, JobRunner, be
 from truemoment.base.errors import InputError, TrueMomentError, UsageError
 from truemoment.media.video.frames import Outline, outline_of
 from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard, attempt
+from truemoment.searching.speech import SpeechReport
 from truemoment.searching.writing import IndexPlan, IndexWriter, VideoFile
 
 PART_S = 120.0
@@ -45,6 +46,8 @@ class IndexReport:
         Seconds of each stage, over all workers.
     wall_s
         Wall-clock time, seconds.
+    speech
+        What indexing of speech came to; None if that was not asked for.
     """
 
     plan: IndexPlan = field(default_factory=IndexPlan)
@@ -59,6 +62,7 @@ class IndexReport:
     encode_s: float = 0.0
     waited_s: float = 0.0
     wall_s: float = 0.0
+    speech: SpeechReport | None = None
 
     def add(self, seen: EmbeddedShard) -> None:
         """Count a shard."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ from truemoment.searching.unrelated import STANDS_OUT, nothing_stands_out
 
 SCORE_DIGITS = 3
 
+EXCERPT_COLUMNS = 60
+
 
 def match_text(match: float | None) -> str:
     """Return a match in words for people.
@@ -35,8 +38,24 @@ def match_text(match: float | None) -> str:
     return "-" if match is None else f"{100 * match:.0f} %"
 
 
+def why_text(moment: FoundMoment) -> str:
+    """Return why a moment was found, for people: that it is seen, or what is said in it.
+
+    Examples
+    --------
+    >>> from truemoment.searching.spoken_words import Quote, QuotedWord
+    >>> red = QuotedWord("red", 7.0, 7.5)
+    >>> why_text(FoundMoment("film", 4.0, 8.0, 5.1, why="said", quote=Quote(3, "Look at the red door.", (red,))))
+    'said: "Look at the red door."'
+    """
+    if moment.quote is None:
+        return moment.why
+    return f'{moment.why}: "{moment.quote.excerpt(EXCERPT_COLUMNS)}"'
+
+
 def report(query: str, results: Sequence[SearchResult], index: Index, unknown: UnknownWords = ALL_KNOWN) -> Report:
     """Return what people read: the moments as a table; on a page also their pictures, and the index."""
+    with_why = any(result.moment.why != "seen" for result in results)
     rows = tuple(
         (
             Cell(str(result.rank)),
@@ -45,10 +64,12 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
             Cell(clock(result.moment.end_s)),
             Cell(f"{result.moment.score:.{SCORE_DIGITS}f}"),
             Cell(match_text(result.moment.match)),
+            *([Cell(why_text(result.moment))] if with_why else []),
         )
         for result in results
     )
-    table = Table("", ("rank", "video", "from", "to", "score", "match"), (("", rows),), text_columns=(1,))
+    columns = ("rank", "video", "from", "to", "score", "match", *(["why"] if with_why else []))
+    table = Table("", columns, (("", rows),), text_columns=(1, 6) if with_why else (1,))
     about = index.settings
     facts = (
         f"Index: {index.name}, {counted(len(index), 'video')}",
@@ -78,10 +99,10 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
 def _notes(query: str, moments: Sequence[FoundMoment], unknown: UnknownWords) -> tuple[str, ...]:
     """Return that nothing stands out, and the words that the model does not know."""
     known, best = unknown.line(query), moments[0].match if moments else None
-    if unknown.every:
-        return (f"nothing stands out: {known}",)
-    if best is None or not nothing_stands_out(moments, unknown):
+    if not nothing_stands_out(moments, unknown):
         return (known,) if known else ()
+    if unknown.every or best is None:
+        return (f"nothing stands out: {known}",)
     least = match_text(STANDS_OUT)
     line = f"nothing stands out: the best match is {match_text(best)}, and moments stand out from {least}"
     return (line, known) if known else (line,)
@@ -96,6 +117,7 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
                 title=f"{result.rank}. {clock(moment.start_s)} to {clock(moment.end_s)}",
                 lines=(
                     f"{moment.video_id}, score {moment.score:.{SCORE_DIGITS}f}, match {match_text(moment.match)}",
+                    *([why_text(moment)] if moment.quote is not None else []),
                     result.path.name,
                 ),
             )
@@ -107,8 +129,20 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
 def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     """Return the moments as CSV, seconds in full; a spreadsheet takes no text for a formula."""
     moments = ((result.rank, query, result.moment.video_id, str(result.path), result.moment) for result in results)
-    rows = ((*about, moment.start_s, moment.end_s, moment.score, moment.match) for *about, moment in moments)
-    return csv_text(("rank", "query", "video_id", "path", "start_s", "end_s", "score", "match"), rows)
+    rows = (
+        (
+            *about,
+            moment.start_s,
+            moment.end_s,
+            moment.score,
+            moment.match,
+            moment.why,
+            moment.quote and moment.quote.text,
+        )
+        for *about, moment in moments
+    )
+    columns = ("rank", "query", "video_id", "path", "start_s", "end_s", "score", "match", "why", "said")
+    return csv_text(columns, rows)
 
 
 def ending(answer: RetrievedMoments, index: Index) -> str:
@@ -147,12 +181,20 @@ def document(query: str, results: Sequence[SearchResult], index: Index, answer: 
                 "end_s": result.moment.end_s,
                 "score": result.moment.score,
                 "match": result.moment.match,
+                **reason(result.moment),
                 "thumbnail": result.thumbnail,
                 "clip": result.clip,
             }
             for result in results
         ],
     }
+
+
+def reason(moment: FoundMoment) -> dict[str, Any]:
+    """Return why a moment was found, for programs."""
+    quote = moment.quote
+    said = quote and {"text": quote.text, "words": [word._asdict() for word in quote.words]}
+    return {"why": moment.why, "said": said}
 
 
 def _of_settings(settings: Settings) -> dict[str, Any]:
@@ -222,6 +264,8 @@ def report_of_index(done: IndexReport, settings: Settings, folder: str, n_videos
             ),
             ("stages", f"frames a second of a worker: {stages}; slowest: {done.bound_by}"),
         ]
+    if done.speech is not None:
+        facts.append(("speech", done.speech.line))
     if done.parts_kept:
         facts.append(("resumed", f"{counted(done.parts_kept, 'part')} of an earlier command"))
     return Report(title=f"Index {folder}", facts=tuple(facts), sections=())
@@ -251,6 +295,7 @@ def document_of_index(
         "frames_a_second": done.rates,
         "bound_by": done.bound_by,
         "seconds": done.wall_s,
+        "speech": None if done.speech is None else dataclasses.asdict(done.speech),
     }
 
 

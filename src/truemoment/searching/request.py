@@ -97,6 +97,8 @@ class RankingOptions(Request):
     top: int = number("Number of moments.", 5, 1, 10_000, metavar="K")
     apart: float = option("Minimum time between two moments, seconds.", APART_S, metavar="S")
     exact: bool = option("Score all videos exactly.", False)
+    said: bool = option("Search what is said, in an index made with --subtitles; with --seen, both.", False)
+    seen: bool = option("Search what is seen: the default without --said.", False)
     candidates: int | None = number(
         "Number of videos that are scored exactly, after a first stage over all. [default: 20; of a calibrated index "
         "40 at most]",
@@ -111,6 +113,11 @@ class RankingOptions(Request):
         1,
         rare=True,
     )
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether what is seen and what is said are ranked together."""
+        return self.said and self.seen
 
     def check(self) -> None:
         """Refuse times that no video has, and options of a first stage where all videos are scored."""
@@ -251,6 +258,11 @@ class IndexRequest(EmbeddingModel, Workers):
     )
     fps: float | None = option(f"Frames per second to embed. [default: {DEFAULT_FPS:g}]", metavar="F")
     partial: bool = option("Index the readable part of damaged or truncated videos, with a warning.", False)
+    subtitles: bool = option(
+        "Also index what is said: subtitles and transcripts beside the videos, named as film.srt, film.en.vtt or "
+        "film.json.",
+        False,
+    )
     proposals: str | None = option(
         "Candidate moments. [default: windows of about 64 s and 256 s]", metavar="SCHEME", rare=True
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from truemoment.searching.first_stage import FirstStage, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import MEND
 from truemoment.searching.median_scores import median_scores
+from truemoment.searching.spoken_words import Quote
 
 CANDIDATES = 20
 """Number of videos that the first stage selects."""
@@ -44,10 +45,14 @@ DECIMALS = 6
 """Decimals of scores: more are rounding. Of equal scores the longer moment is better."""
 
 
+Why = Literal["seen", "said", "both"]
+
+
 class FoundMoment(NamedTuple):
     """A moment that was found.
 
     `match` compares it with unrelated sentences (:mod:`truemoment.searching.unrelated`); None where it is not compared.
+    `why` says which search found it, and `quote` what is said in it, where that found it.
     """
 
     video_id: str
@@ -55,6 +60,8 @@ class FoundMoment(NamedTuple):
     end_s: float
     score: float
     match: float | None = None
+    why: Why = "seen"
+    quote: Quote | None = None
 
 
 def search_index(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from truemoment.base.boundary.files import write_text
+from truemoment.base.boundary.text import short_line
 from truemoment.base.request import function_of
 from truemoment.report.model import Report
 from truemoment.report.result import Result
@@ -35,12 +36,15 @@ class FoundMoments(Result):
         The index that was searched.
     answer
         How many videos were scored exactly, what ended the search, and the words that the model does not know.
+    is_of_speech
+        Whether only what is said was searched.
     """
 
     query: str
     moments: tuple[SearchResult, ...]
     index: Index
     answer: RetrievedMoments
+    is_of_speech: bool = False
 
     def report(self) -> Report:
         """Return the report for people."""
@@ -51,7 +55,7 @@ class FoundMoments(Result):
         return reports.document(self.query, self.moments, self.index, self.answer)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row a moment: video, start and end in seconds, score, match."""
+        """Return a row a moment: video, start and end in seconds, score, match, why it was found, what is said."""
         return [
             {
                 "rank": result.rank,
@@ -60,6 +64,7 @@ class FoundMoments(Result):
                 "end_s": result.moment.end_s,
                 "score": result.moment.score,
                 "match": result.moment.match,
+                **reports.reason(result.moment),
             }
             for result in self.moments
         ]
@@ -83,6 +88,13 @@ class FoundMoments(Result):
         with_paths = [replace(result, path=self.index.path_of(result.moment.video_id)) for result in self.moments]
         moments = moments_of(self.query, with_paths, start)
         return export_text(moments, check_ending(file), names_only=names_only)
+
+    @property
+    def no_moment(self) -> str:
+        """Why there is no moment, where there is none."""
+        if not self.is_of_speech:
+            return "no moment: the videos have no frame"
+        return f'no moment: no word of "{short_line(self.query)}" is said in the videos'
 
     def __repr__(self) -> str:
         """Return the sentence and the best moment, in one line."""
@@ -113,11 +125,13 @@ def write_moments(
 def find_moments(session: SearchSession, query: str) -> FoundMoments:
     """Return the moments that a sentence describes, best first."""
     answer = session.find(query)
-    return FoundMoments(query, tuple(with_ranks(session.index, answer.moments)), session.index, answer)
+    moments = tuple(with_ranks(session.index, answer.moments))
+    is_of_speech = session.speech is not None and not session.ranking.seen
+    return FoundMoments(query, moments, session.index, answer, is_of_speech)
 
 
 def run(request: SentenceSearch) -> FoundMoments:
-    """Find the moments of a video, or of an index of videos, that a sentence describes.
+    """Find the moments of a video, or of an index of videos, that a sentence describes or whose words are said.
 
     Parameters
     ----------

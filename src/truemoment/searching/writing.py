@@ -33,6 +33,7 @@ from truemoment.searching.layout import (
     PARTS,
     PIECES,
     ROWS,
+    SAID,
     SETTINGS,
     UNRELATED,
     VIDEOS,
@@ -407,7 +408,8 @@ def remove_index(path: Path) -> None:
                         folder.remove_tree()
                 with contextlib.suppress(OSError):  # it does not exist, or contains something else
                     videos.rmdir()
-            for file in (index / SETTINGS, index / MANIFEST, index / UNRELATED, *(index / CODES).glob("*")):
+            files = [index / name for name in (SETTINGS, MANIFEST, UNRELATED, SAID)]
+            for file in (*files, *(index / CODES).glob("*")):
                 file.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # the index has none
                 (index / CODES).rmdir()

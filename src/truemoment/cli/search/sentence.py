@@ -155,7 +155,7 @@ def _deliver_with_files(result: FoundMoments, session: SearchSession, files: Mom
 def _deliver(result: FoundMoments, files: MomentFiles, output: Output) -> None:
     """Write the table, the document and the page, and the words that the model does not know."""
     if not result.moments:
-        note("no moment: the videos have no frame")
+        note(result.no_moment)
     report, page = result.report(), PageOutput(html=files.html)
     if files.csv == STANDARD_OUTPUT:
         write_files(report, result.document, output, page)

@@ -6,12 +6,15 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from starlette.responses import Response
 
 from truemoment.searching.index import Index
 from truemoment.searching.moment_rows import vector_of
+from truemoment.searching.report import reason
+from truemoment.searching.retrieval import Why
+from truemoment.searching.speech import has_speech
 from truemoment.searching.unrelated import nothing_stands_out
 from truemoment.web.browsing.searches import (
     Model,
@@ -92,6 +95,7 @@ class SearchService:
             "state": self.model.state,
             "why": self.model.why,
             "examples": self.model.examples,
+            "has_speech": has_speech(self.searches.index),
             "changed": self._changed(),
             "role": visit.visitor.role,
         }
@@ -192,7 +196,11 @@ class SearchService:
         if apart_s > MOST_APART_S:
             raise PageError(400, f"got {apart_s:g}, expected seconds up to {MOST_APART_S:,.0f}", "apart")
         exact = visit.query_number("exact", 0, highest=1) == 1
-        return SearchRequest(sentence, like, top, apart_s, self._videos(visit), exact)
+        text = visit.request.query_params.get("by", "seen") if like is None else "seen"
+        by: Why | None = next((way for way in get_args(Why) if way == text), None)
+        if by is None:
+            raise PageError(400, "expected seen, said or both", "by")
+        return SearchRequest(sentence, like, top, apart_s, self._videos(visit), exact, by)
 
     def _videos(self, visit: Visit) -> tuple[str, ...] | None:
         text = visit.request.query_params.get("videos")
@@ -233,6 +241,7 @@ class SearchService:
                 "end_s": moment.end_s,
                 "score": moment.score,
                 "match": moment.match,
+                **reason(moment),
             }
             for rank, moment in enumerate(answer.moments, start=1)
         ]
@@ -240,6 +249,7 @@ class SearchService:
         return {
             "search": answer.name,
             "q": answer.request.sentence,
+            "by": answer.request.by,
             "like": None
             if like is None
             else {"v": by_id[like.video_id].number, "start_s": like.start_s, "end_s": like.end_s},

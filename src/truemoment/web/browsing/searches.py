@@ -21,14 +21,16 @@ from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import TrueMomentError
 from truemoment.media.features.base import Frames
 from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.searching.fusion import DEPTH
 from truemoment.searching.index import Index
-from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
+from truemoment.searching.layout import ABOUT, SAID, SETTINGS, VIDEOS
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.moment_rows import vector_of
 from truemoment.searching.request import RankingOptions
-from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
+from truemoment.searching.retrieval import FoundMoment, Why, checked_vectors, moment_scores
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.session import cut_short
+from truemoment.searching.speech import Speech
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
 from truemoment.searching.unrelated import Unrelated, unrelated_of, with_matches
 from truemoment.web.browsing.like import others, score_of
@@ -82,6 +84,8 @@ class SearchRequest:
         ShownVideos; None for all.
     exact
         Whether all videos are scored, and not only those that a first stage selects.
+    by
+        Whether the sentence is searched in what is seen, in what is said, or in both.
     """
 
     sentence: str
@@ -90,6 +94,12 @@ class SearchRequest:
     apart_s: float = 5.0
     videos: tuple[str, ...] | None = None
     exact: bool = False
+    by: Why = "seen"
+
+    def ranking(self, top: int) -> RankingOptions:
+        """Return how so many moments are ranked."""
+        said, seen = self.by != "seen", self.by != "said"
+        return RankingOptions(top=top, apart=self.apart_s, exact=self.exact, said=said, seen=seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,15 +241,21 @@ class Searches:
 
         def find(top: int) -> list[FoundMoment]:
             nonlocal n_scored
-            searcher.ranking = RankingOptions(top=top, apart=request.apart_s, exact=request.exact)
+            searcher.ranking = request.ranking(top)
             result = searcher.find(checked_vectors(self.index, vector), [median])[0]
             n_scored = result.n_videos
             return list(result.moments)
 
-        if like is None:
-            moments = with_matches(self.index, self.unrelated, vector, median, find(request.top))
-        else:
+        def seen(top: int) -> list[FoundMoment]:
+            return with_matches(self.index, self.unrelated, vector, median, find(top))
+
+        if like is not None:
             moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
+        elif request.by == "seen":
+            moments = seen(request.top)
+        else:
+            listed = seen(max(request.top, DEPTH)) if request.by == "both" else []
+            moments = self.speech.answer(request.sentence, request.ranking(request.top), names, listed)
         scored = time.perf_counter()
         times_ms = {
             "encode": round(1000 * (encoded - began)),
@@ -255,8 +271,8 @@ class Searches:
                 median,
                 n_scored,
                 len(names),
-                tuple(filter(None, [cut, unknown.line(request.sentence)])),
-                unknown,
+                () if request.by == "said" else tuple(filter(None, [cut, unknown.line(request.sentence)])),
+                ALL_KNOWN if request.by == "said" else unknown,
                 times_ms,
             )
         )
@@ -265,6 +281,11 @@ class Searches:
     def unrelated(self) -> Unrelated | None:
         """How unrelated sentences fit the index."""
         return unrelated_of(self.index, self.model.encoder)
+
+    @functools.cached_property
+    def speech(self) -> Speech:
+        """What is said in the index."""
+        return Speech(self.index)
 
     def record(self, name: str) -> SearchAnswer | None:
         """Return one of the last answers; None if it is forgotten."""
@@ -313,7 +334,7 @@ def signature_of(path: Path) -> tuple[tuple[str, int], ...]:
     """Return which files an index consists of and when each was written, to notice that it changes on disk."""
     folder = OwnPath(path)
     times = []
-    for file in (folder / SETTINGS, *(folder / VIDEOS).glob(f"[!.]*/{ABOUT}")):
+    for file in (folder / SETTINGS, folder / SAID, *(folder / VIDEOS).glob(f"[!.]*/{ABOUT}")):
         try:
             times.append(("/".join(file.parts), file.stat().st_mtime_ns))
         except OSError:

@@ -32,7 +32,7 @@ const nameOf = (v) => index.nameOf(v);
 
 async function begin() {
   const known = new URLSearchParams(location.search);
-  for (const name of ["top", "apart"]) if (known.has(name)) byId(name).value = known.get(name);
+  for (const name of ["top", "apart", "by"]) if (known.has(name)) byId(name).value = known.get(name);
   isExact = known.get("exact") === "1";
   const parts = (known.get("like") || "").split(":").map(Number);
   if (parts.length === 3 && parts.every(Number.isFinite)) like = { v: parts[0], start_s: parts[1], end_s: parts[2] };
@@ -61,6 +61,7 @@ const videosText = (count) => `${count.toLocaleString("en")} ${count === 1 ? "vi
 
 /** What precedes the list where no moment stands out; "" for nothing. @param {any} result */
 function nothingText(result) {
+  if (result.by === "said") return result.moments.length ? "" : "No word of this sentence is said in the videos.";
   if (!result.moments.length) return "No moment is this far apart from the others.";
   if (result.no_word_known) return "Nothing stands out: the model knows no word of this sentence.";
   if (!result.nothing_stands_out) return "";
@@ -73,7 +74,7 @@ function say(...parts) {
 }
 
 function settings() {
-  const options = new URLSearchParams({ top: byId("top").value, apart: byId("apart").value });
+  const options = new URLSearchParams({ top: byId("top").value, apart: byId("apart").value, by: byId("by").value });
   if (byId("videos").value) options.set("videos", byId("videos").value);
   if (isExact) options.set("exact", "1");
   return options;
@@ -83,7 +84,7 @@ function keepAddress() {
   const shown = new URLSearchParams();
   if (like) shown.set("like", `${like.v}:${like.start_s}:${like.end_s}`);
   else if (field.value.trim()) shown.set("q", field.value.trim());
-  for (const name of ["videos", "top", "apart"]) if (byId(name).value) shown.set(name, byId(name).value);
+  for (const name of ["videos", "top", "apart", "by"]) if (byId(name).value) shown.set(name, byId(name).value);
   if (isExact) shown.set("exact", "1");
   history.replaceState(null, "", `${ROOT}/?${shown}`);
 }
@@ -147,12 +148,12 @@ function show(result, ms) {
     moment.sentence = result.q;
     moment.like = result.like ? asked : null;
   }
-  cards.show(result.moments, { median: result.median, best: result.best, nameOf, canKeep: index.isOwner });
+  cards.show(result.moments, { median: result.by === "seen" ? result.median : 0, best: result.best, nameOf, canKeep: index.isOwner });
   cards.markKept((moment) => Boolean(collection.find(moment)));
   byId("actions").hidden = !result.moments.length;
   byId("export").hidden = !index.isOwner;
   index.showChanged(result.changed);
-  strips.show(result, index.videos, (v, time) => openVideo(v, time));
+  strips.show(result.by === "seen" ? result : { moments: [] }, index.videos, (v, time) => openVideo(v, time));
   const best = result.moments[0];
   announce([...result.notes, nothing, best ? `${result.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "No moment"].filter(Boolean).join(". "));
 }
@@ -265,7 +266,7 @@ byId("ask").addEventListener("submit", (/** @type {Event} */ event) => {
   if (field.value.trim()) like = null;
   search().then(() => answer?.moments.length && document.activeElement === field && cards.focus(0));
 });
-for (const name of ["videos", "top", "apart"]) byId(name).addEventListener("change", () => (answer || field.value) && search());
+for (const name of ["videos", "top", "apart", "by"]) byId(name).addEventListener("change", () => (answer || field.value) && search());
 byId("help").addEventListener("click", () => keys.show(byId("keys")));
 byId("play-all").addEventListener("click", () => playAll());
 byId("export").addEventListener("click", () => openExport());
