@@ -242,11 +242,17 @@ def said(start_s, end_s, video="a"):
     return FoundMoment(video, start_s, end_s, 7.0, why="said", quote=Quote(int(start_s)))
 
 
+def test_the_times_of_a_joined_moment_are_those_of_the_better_rank():
+    (joined, _) = fuse([seen(40, 50), seen(10, 20)], [said(19, 24)])
+    assert (joined.start_s, joined.end_s, joined.why) == (19, 24, "both")
+    assert joined.score == pytest.approx(1 / 62 + 1 / 61)
+
+
 def test_fusion_by_hand():
     """The sum of 1 / (60 + rank); the second passage joins the first moment, and the third finds it taken."""
     fused = fuse([seen(10, 20), seen(40, 50)], [said(30, 33), said(19, 24), said(12, 13), said(15, 16, "b")])
     assert [(moment.start_s, moment.end_s, moment.why) for moment in fused] == [
-        (10, 24, "both"),
+        (10, 20, "both"),
         (30, 33, "said"),
         (40, 50, "seen"),
         (12, 13, "said"),

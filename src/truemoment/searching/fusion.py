@@ -2,7 +2,7 @@ r"""One list of what is seen and what is said: reciprocal rank fusion (Cormack, 
 
 The score of a moment is the sum of 1 / (60 + rank) over the lists that have it. A passage of speech and a moment that
 is seen are one moment if they overlap: each passage, best first, joins the best moment that it overlaps and that no
-passage has joined; the moment then goes from the earlier start to the later end.
+passage has joined. The moment has the times of the list that ranks it higher; of equal ranks, those of what is seen.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ def fuse(seen: Sequence[FoundMoment], said: Sequence[FoundMoment]) -> list[Found
         if at is None:
             alone.append(passage)
         else:
+            better = passage if passage.score > fused[at].score else fused[at]
             fused[at] = fused[at]._replace(
-                start_s=min(fused[at].start_s, passage.start_s),
-                end_s=max(fused[at].end_s, passage.end_s),
+                start_s=better.start_s,
+                end_s=better.end_s,
                 score=fused[at].score + passage.score,
                 why="both",
                 quote=passage.quote,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -295,7 +294,7 @@ def document_of_index(
         "frames_a_second": done.rates,
         "bound_by": done.bound_by,
         "seconds": done.wall_s,
-        "speech": None if done.speech is None else dataclasses.asdict(done.speech),
+        "speech": None if done.speech is None else done.speech.document(),
     }
 
 

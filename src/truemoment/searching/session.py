@@ -91,6 +91,7 @@ def index_videos(
         if subtitles:
             on_status("reading subtitles")
             report.speech = index_speech(out, (*report.plan.unchanged, *report.plan.to_read))
+            report.others = tuple(file for file in files.others if file.resolve() not in report.speech.paths)
             on_status("")
         _make_for_all(out, options, codes=codes, on_status=on_status)
     return settings, report
@@ -284,6 +285,9 @@ def open_session(
     """Open what is searched, for this process or for so many workers of a cluster, None for all its cores."""
     if engine == "local" and workers is not None:
         raise UsageError("--workers: goes with --engine ray")
+    if ranking.said and target.path.is_file() and not is_index(target.index_path or index_of(target.path)):
+        words = shlex.join(["truemoment", "index", str(target.path), "--subtitles"])
+        raise UsageError(f"{target.path}: has no index with speech; make one: {words}")
     index, videos = target.open_index()
     speech = Speech(index) if ranking.said else None
     listed = replace(ranking, top=max(ranking.top, DEPTH)) if ranking.is_fused else ranking

@@ -75,8 +75,8 @@ class SpeechReport:
 
     Parameters
     ----------
-    files
-        The file of the words of each video.
+    files, paths
+        Name of the file of the words of each video, and the files beside the videos.
     n_words
         Words of the videos whose file was read now.
     notes, failed
@@ -86,10 +86,21 @@ class SpeechReport:
     """
 
     files: dict[str, str] = field(default_factory=dict)
+    paths: set[Path] = field(default_factory=set)
     n_words: int = 0
     notes: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """Return what programs read of it."""
+        return {
+            "files": self.files,
+            "n_words": self.n_words,
+            "notes": self.notes,
+            "failed": self.failed,
+            "without": self.without,
+        }
 
     @property
     def line(self) -> str:
@@ -103,6 +114,7 @@ def index_speech(path: Path, videos: Iterable[VideoFile]) -> SpeechReport:
     report, indexed = SpeechReport(), indexed_videos(path)
     known = [video for video in videos if video.video_id in indexed]
     beside = sidecars_of(video.path for video in known)
+    report.paths.update(*beside.values())
     for video in known:
         folder, about = indexed[video.video_id]
         kept = _kept_words(folder, report)

@@ -37,6 +37,7 @@ def command(request: IndexRequest, _threads: Threads, output: Output) -> None:
     truemoment index video.mp4
     truemoment search "a man opens a door" video.mp4.index
     truemoment index ~/Videos -o videos.index --workers 4
+    truemoment index ~/Videos -o videos.index --subtitles
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.searching.run_index import run
 

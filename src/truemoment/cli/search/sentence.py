@@ -91,7 +91,7 @@ def command(
     _threads: Threads,
     output: Output,
 ) -> None:
-    """Find the moments that a sentence describes, best first.
+    """Find the moments that a sentence describes, or in which its words are said, best first.
 
     VIDEO is indexed first if it has no index; INDEX is made by truemoment index. There always is a
     best moment: its score shows how well it fits, not whether it occurs.
@@ -105,6 +105,7 @@ def command(
     truemoment search "a man opens a door" video.mp4
     truemoment search "a dog on the beach" videos.index --top 10 --clips found --html found.html
     truemoment search "a dog on the beach" film.mp4.index -o found.otio
+    truemoment search "may the force be with you" videos.index --said
     truemoment search - videos.index
     truemoment search page videos.index
     truemoment search split videos.index --annotations mine.jsonl -o preds.jsonl
