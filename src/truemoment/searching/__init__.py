@@ -12,6 +12,8 @@ writing          IndexWriter: writes it part by part; interrupted work is resume
 extraction       a part of a video, from its file to rows
 building         an index from videos, by these three: this process, several, or many machines
 retrieval        the moments of an index for a sentence, of one video or of many
+speech           what is said in the videos of an index: passages ranked for words
+fusion           one list of what is seen and what is said
 encoder_options  the model of an index, as far as a user chooses it
 shards           a search by several machines, each of which scores a share of the videos
 session          from what a user names to moments: indexes are made where there are none, models loaded once

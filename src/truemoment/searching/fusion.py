@@ -20,30 +20,38 @@ DEPTH = 100
 def fuse(seen: Sequence[FoundMoment], said: Sequence[FoundMoment]) -> list[FoundMoment]:
     """Return the moments of two lists, best first; of equal scores those that are seen."""
     fused = [moment._replace(score=1 / (K + rank)) for rank, moment in enumerate(seen, start=1)]
+    of_video: dict[str, list[int]] = {}
+    for at, moment in enumerate(seen):
+        of_video.setdefault(moment.video_id, []).append(at)
     alone = []
-    for rank, passage in enumerate(said, start=1):
-        passage = passage._replace(score=1 / (K + rank))  # noqa: PLW2901 - the passage with its new score
-        free = (at for at, moment in enumerate(fused) if moment.why == "seen" and not _are_apart(moment, passage))
-        at = next(free, None)
-        if at is None:
+    for rank, found in enumerate(said, start=1):
+        passage = found._replace(score=1 / (K + rank))
+        free = of_video.get(passage.video_id, [])
+        at_best = next((at for at in free if not _are_apart(fused[at], passage)), None)
+        if at_best is None:
             alone.append(passage)
-        else:
-            better = passage if passage.score > fused[at].score else fused[at]
-            fused[at] = fused[at]._replace(
-                start_s=better.start_s,
-                end_s=better.end_s,
-                score=fused[at].score + passage.score,
-                why="both",
-                quote=passage.quote,
-            )
+            continue
+        free.remove(at_best)
+        moment = fused[at_best]
+        better = passage if passage.score > moment.score else moment
+        fused[at_best] = moment._replace(
+            start_s=better.start_s,
+            end_s=better.end_s,
+            score=moment.score + passage.score,
+            why="both",
+            quote=passage.quote,
+        )
     return sorted([*fused, *alone], key=lambda moment: -moment.score)
 
 
 def apart(moments: Iterable[FoundMoment], apart_s: float, top: int) -> list[FoundMoment]:
     """Return the first moments, so many at most, without those that overlap an earlier one or are too near it."""
     kept: list[FoundMoment] = []
+    of_video: dict[str, list[FoundMoment]] = {}
     for moment in moments:
-        if all(_are_apart(moment, better, apart_s) for better in kept):
+        others = of_video.setdefault(moment.video_id, [])
+        if all(_are_apart(moment, better, apart_s) for better in others):
+            others.append(moment)
             kept.append(moment)
         if len(kept) == top:
             break
@@ -51,7 +59,5 @@ def apart(moments: Iterable[FoundMoment], apart_s: float, top: int) -> list[Foun
 
 
 def _are_apart(one: FoundMoment, other: FoundMoment, apart_s: float = 0.0) -> bool:
-    """Whether two moments are of different videos, or do not overlap and have so many seconds between them."""
-    if one.video_id != other.video_id:
-        return True
+    """Whether two moments of a video do not overlap and have so many seconds between them."""
     return one.end_s + apart_s <= other.start_s or other.end_s + apart_s <= one.start_s

@@ -75,7 +75,7 @@ class Passages:
         pairs, counts = np.unique(pairs, return_counts=True)
         word_numbers, numbers = np.divmod(pairs, max(len(lengths), 1))
         begins = np.searchsorted(word_numbers, np.arange(len(vocabulary) + 1))
-        return cls(vocabulary, begins, numbers.astype(np.int32), counts.astype(np.uint16), np.array(lengths, np.int32))
+        return cls(vocabulary, begins, numbers.astype(np.int32), counts.astype(np.int16), np.array(lengths, np.int32))
 
     def scores(self, words: Iterable[str]) -> Floats:
         """Return the score of each passage for the words of a query, (N,)."""

@@ -165,7 +165,7 @@ def _write_words(folder: OwnPath, video: VideoRecord, speech: SidecarSpeech) -> 
     write_npz(
         folder / SAID,
         about=pack_json(about),
-        words=pack_json([word.text for word in words]),
+        words=pack_json(["\N{NO-BREAK SPACE}".join(word.text.split()) for word in words]),
         start_ms=times_ms[:, 0],
         end_ms=np.minimum(times_ms[:, 1], round(1000 * video.duration_s)),
         first_words=(np.cumsum(lengths) - lengths).astype(np.int32),
@@ -287,10 +287,10 @@ class Speech:
             begins, numbers, counts, lengths, start_ms, end_ms = map(_whole_numbers, arrays)
             self.passages = Passages(unpack_json(vocabulary, list[str]), begins, numbers, counts, lengths)
             self._start_ms, self._end_ms = start_ms, end_ms
-            n_of_video = np.array([video.n_passages for video in self.videos])
+            n_of_video = np.array([video.n_passages for video in self.videos], dtype=np.int64)
             _expect(len(lengths) == len(start_ms) == len(end_ms) == n_of_video.sum() and (n_of_video > 0).all())
             _expect(len(begins) == len(self.passages.vocabulary) + 1 and len(numbers) == len(counts) == begins[-1])
-            _expect(begins[0] == 0 and (np.diff(begins) >= 0).all())
+            _expect(begins[0] == 0 and (np.diff(begins) >= 0).all() and (counts > 0).all() and (lengths >= 0).all())
             _expect(int(numbers.min(initial=0)) >= 0 and int(numbers.max(initial=-1)) < len(lengths))
             _expect((start_ms >= 0).all() and (start_ms <= end_ms).all())
         # A video that has changed since has other words, or none.
@@ -375,7 +375,7 @@ def has_speech(index: Index) -> bool:
 
 
 def _whole_numbers(array: npt.NDArray[Any]) -> Ints:
-    _expect(array.ndim == 1 and array.dtype.kind in "iu")
+    _expect(array.ndim == 1 and array.dtype.kind == "i")
     return array
 
 

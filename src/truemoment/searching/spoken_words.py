@@ -71,7 +71,7 @@ class Quote(NamedTuple):
         >>> Quote(0, "so now look at the red door over there", (QuotedWord("red", 7.0, 7.5),)).excerpt(20)
         '…look at the red do…'
         """
-        if columns_of(self.text) <= columns:
+        if columns_of(self.text) <= columns or not self.words:
             return self.text
         words = self.text.split(" ")
         begin = max(0, words.index(self.words[0].text) - WORDS_BEFORE)

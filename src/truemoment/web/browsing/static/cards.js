@@ -140,7 +140,11 @@ export class Cards extends EventTarget {
     const last = element("div", "", "line soft");
     last.append(element("span", fixed(moment.score, 3)), element("span", `match ${matchText(moment.match)}`));
     box.append(first, bar, last);
-    if (moment.said) box.append(element("div", `${capitalised(moment.why ?? "")}: “${moment.said.text}”`, "said soft"));
+    if (moment.said) {
+      const said = element("div", `${capitalised(moment.why ?? "")}: “${moment.said.text}”`, "said soft");
+      said.dir = "auto";
+      box.append(said);
+    }
     return box;
   }
 
