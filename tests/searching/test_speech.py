@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.base.errors import InputError, UsageError
-from truemoment.searching.fusion import apart, fuse
+from truemoment.searching.fusion import fuse, without_near
 from truemoment.searching.layout import SAID
 from truemoment.searching.passages import Passages, best_first
 from truemoment.searching.request import RankingOptions
@@ -268,7 +268,7 @@ TIMES = st.integers(0, 60).flatmap(lambda start: st.tuples(st.just(start), st.in
 
 @given(st.lists(TIMES, max_size=12), st.integers(0, 10), st.integers(1, 6))
 def test_moments_apart(spans, apart_s, top):
-    kept = apart([seen(*span) for span in spans], apart_s, top)
+    kept = without_near([seen(*span) for span in spans], apart_s, top)
     assert len(kept) <= top
     by_time = sorted((moment.start_s, moment.end_s) for moment in kept)
     assert all(after[0] - before[1] >= apart_s for before, after in pairwise(by_time))

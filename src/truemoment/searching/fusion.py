@@ -24,8 +24,8 @@ def fuse(seen: Sequence[FoundMoment], said: Sequence[FoundMoment]) -> list[Found
     for at, moment in enumerate(seen):
         of_video.setdefault(moment.video_id, []).append(at)
     alone = []
-    for rank, found in enumerate(said, start=1):
-        passage = found._replace(score=1 / (K + rank))
+    for rank, listed in enumerate(said, start=1):
+        passage = listed._replace(score=1 / (K + rank))
         free = of_video.get(passage.video_id, [])
         at_best = next((at for at in free if not _are_apart(fused[at], passage)), None)
         if at_best is None:
@@ -44,7 +44,7 @@ def fuse(seen: Sequence[FoundMoment], said: Sequence[FoundMoment]) -> list[Found
     return sorted([*fused, *alone], key=lambda moment: -moment.score)
 
 
-def apart(moments: Iterable[FoundMoment], apart_s: float, top: int) -> list[FoundMoment]:
+def without_near(moments: Iterable[FoundMoment], apart_s: float, top: int) -> list[FoundMoment]:
     """Return the first moments, so many at most, without those that overlap an earlier one or are too near it."""
     kept: list[FoundMoment] = []
     of_video: dict[str, list[FoundMoment]] = {}
@@ -58,6 +58,6 @@ def apart(moments: Iterable[FoundMoment], apart_s: float, top: int) -> list[Foun
     return kept
 
 
-def _are_apart(one: FoundMoment, other: FoundMoment, apart_s: float = 0.0) -> bool:
+def _are_apart(moment: FoundMoment, other: FoundMoment, apart_s: float = 0.0) -> bool:
     """Whether two moments of a video do not overlap and have so many seconds between them."""
-    return one.end_s + apart_s <= other.start_s or other.end_s + apart_s <= one.start_s
+    return moment.end_s + apart_s <= other.start_s or other.end_s + apart_s <= moment.start_s

@@ -33,7 +33,7 @@ from truemoment.base.intervals import Ints
 from truemoment.media.speech.sentences import sentences_of
 from truemoment.media.speech.transcripts import UnknownTranscriptError
 from truemoment.report.words import counted
-from truemoment.searching.fusion import DEPTH, apart, fuse
+from truemoment.searching.fusion import DEPTH, fuse, without_near
 from truemoment.searching.index import Index, indexed_videos
 from truemoment.searching.layout import SAID, VIDEOS, VideoRecord, folder_name
 from truemoment.searching.passages import Passages, best_first
@@ -326,7 +326,7 @@ class Speech:
         many = 4 * top
         while True:
             numbers = best_first(scores, many).tolist()
-            moments = apart((self._moment(number, float(scores[number])) for number in numbers), apart_s, top)
+            moments = without_near((self._moment(number, float(scores[number])) for number in numbers), apart_s, top)
             if len(moments) == top or len(numbers) < many:
                 return moments
             many *= 4
@@ -336,7 +336,7 @@ class Speech:
     ) -> list[FoundMoment]:
         """Return the passages with words of a query, best first, or fused with moments that are seen."""
         said = self.find(query, max(ranking.top, DEPTH) if ranking.is_fused else ranking.top, ranking.apart, videos)
-        moments = apart(fuse(seen, said), ranking.apart, ranking.top) if ranking.is_fused else said
+        moments = without_near(fuse(seen, said), ranking.apart, ranking.top) if ranking.is_fused else said
         return self._quoted(moments, query)
 
     def _quoted(self, moments: Iterable[FoundMoment], query: str) -> list[FoundMoment]:

@@ -141,9 +141,9 @@ export class Cards extends EventTarget {
     last.append(element("span", fixed(moment.score, 3)), element("span", `match ${matchText(moment.match)}`));
     box.append(first, bar, last);
     if (moment.said) {
-      const said = element("div", `${capitalised(moment.why ?? "")}: “${moment.said.text}”`, "said soft");
-      said.dir = "auto";
-      box.append(said);
+      const quote = element("div", `${capitalised(moment.why ?? "")}: “${moment.said.text}”`, "said soft");
+      quote.dir = "auto";
+      box.append(quote);
     }
     return box;
   }
