@@ -80,16 +80,16 @@ class Passages:
     def scores(self, words: Iterable[str]) -> Floats:
         """Return the score of each passage for the words of a query, (N,)."""
         n_passages = len(self.lengths)
-        scores: Floats = np.zeros(n_passages)
+        numbers, terms = [self.numbers[:0]], [np.zeros(0)]
         for word in dict.fromkeys(words):
             at = bisect_left(self.vocabulary, word)
             if at < len(self.vocabulary) and self.vocabulary[at] == word:
                 of_word = slice(self.begins[at], self.begins[at + 1])
-                numbers, counts = self.numbers[of_word], self.counts[of_word]
-                rarity = np.log1p((n_passages - len(numbers) + 0.5) / (len(numbers) + 0.5))
-                terms = rarity * (K1 + 1) * counts / (counts + self._penalty[numbers])
-                scores += np.bincount(numbers, terms, n_passages)
-        return scores
+                n_with, counts = of_word.stop - of_word.start, self.counts[of_word]
+                rarity = np.log1p((n_passages - n_with + 0.5) / (n_with + 0.5))
+                numbers.append(self.numbers[of_word])
+                terms.append(rarity * (K1 + 1) * counts / (counts + self._penalty[self.numbers[of_word]]))
+        return np.bincount(np.concatenate(numbers), np.concatenate(terms), n_passages)
 
     @functools.cached_property
     def _penalty(self) -> Floats:
