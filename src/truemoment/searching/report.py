@@ -25,6 +25,11 @@ SCORE_DIGITS = 3
 
 EXCERPT_COLUMNS = 60
 
+WHY = (
+    "whether a moment is seen, its words are said, or both; the score is then that of the words (BM25), or that of the "
+    "ranks in both lists"
+)
+
 
 def match_text(match: float | None) -> str:
     """Return a match in words for people.
@@ -91,6 +96,7 @@ def report(query: str, results: Sequence[SearchResult], index: Index, unknown: U
                 "share of unrelated sentences whose best moment fits them less well than this one fits the sentence; "
                 f"below {100 * STANDS_OUT:.0f} % nothing stands out",
             ),
+            *([("why", WHY)] if with_why else []),
         ),
     )
 
