@@ -89,7 +89,7 @@ class Passages:
                 rarity = np.log1p((n_passages - n_with + 0.5) / (n_with + 0.5))
                 numbers.append(self.numbers[of_word])
                 terms.append(rarity * (K1 + 1) * counts / (counts + self._penalty[self.numbers[of_word]]))
-        return np.bincount(np.concatenate(numbers), np.concatenate(terms), n_passages)
+        return np.asarray(np.bincount(np.concatenate(numbers), np.concatenate(terms), n_passages), dtype=np.float64)
 
     @functools.cached_property
     def _penalty(self) -> Floats:
