@@ -173,6 +173,26 @@ def test_damage_is_one_line(spoken, file):
     assert len(search(spoken, "door")) == 3
 
 
+@pytest.mark.parametrize(
+    ("file", "name", "value"),
+    [
+        ("said.npz", "numbers", 1_000_000),
+        ("said.npz", "begins", -1),
+        ("videos/b-*/said.npz", "first_words", 99),
+        ("videos/b-*/said.npz", "start_ms", -5),
+    ],
+)
+def test_numbers_that_do_not_fit_together_are_refused(spoken, file, name, value):
+    add_speech(spoken)
+    (path,) = spoken.path.glob(file)
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    arrays[name][-1] = value
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match=r"numbers do not fit together.*--subtitles makes it again"):
+        search(spoken, "door")
+
+
 # ------------------------------------------------------------------------------------------ ranking
 
 
