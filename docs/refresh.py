@@ -61,7 +61,7 @@ COMMAND = re.compile(
     re.MULTILINE,
 )
 FILE = re.compile(
-    r"^```\{code-block\} \w+\n:caption: (?P<name>[\w.-]+)\n\n?(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^```\{code-block\} \w+\n:caption: (?P<name>[\w./-]+)\n\n?(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 
 
@@ -601,7 +601,9 @@ def lay_out_files(text: str, folder: Path) -> None:
     """Put into a folder what the commands of a page need."""
     shutil.copytree(ROOT / "examples", folder / "examples")
     for file in FILE.finditer(text):
-        (folder / file["name"]).write_text(file["body"], encoding="utf-8")
+        path = folder / file["name"]
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(file["body"], encoding="utf-8")
 
 
 def with_output(text: str, page: str) -> str:

@@ -11,6 +11,8 @@ pytest.importorskip("starlette")
 
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
+from truemoment.searching.speech import index_speech, write_passages
+from truemoment.searching.writing import VideoFile
 from truemoment.web.browsing.search_site import open_search
 
 from ..thorough import quick_are
@@ -473,6 +475,25 @@ def test_words_that_are_not_known_are_named_above_the_pictures(served, axe, colo
     page.fill("#q", "red")
     page.press("#q", "Enter")
     page.wait_for_selector("#notes p", state="detached")
+
+
+def test_what_is_said_can_be_chosen_where_the_index_has_speech(served, films, tmp_path):
+    assert served().page().locator("#by-choice").is_hidden()
+    (films / "a.srt").write_text("1\n00:00:24,000 --> 00:00:30,000\nNobody opens the red door.\n")
+    index = Index(tmp_path / "videos.index")
+    index_speech(index.path, [VideoFile("a", films / "a.mp4", index.about("a").identity)])
+    write_passages(index)
+    page = served().page()
+    page.select_option("#by", "said")
+    page.fill("#q", "doors and a door")
+    page.keyboard.press("Enter")
+    found(page)
+    assert page.locator(".card .said").all_text_contents() == ["Said: “Nobody opens the red door.”"]
+    assert page.locator("#strips-section").is_hidden()
+    page.fill("#q", "zebra")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#nothing:not([hidden])")
+    assert page.text_content("#nothing") == "No word of this sentence is said in the videos."
 
 
 def test_guests_look_and_do_not_keep(served):

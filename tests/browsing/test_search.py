@@ -15,6 +15,8 @@ from PIL import Image
 from truemoment.base.intervals import temporal_iou
 from truemoment.cli import run
 from truemoment.searching.retrieval import search_index
+from truemoment.searching.speech import index_speech, write_passages
+from truemoment.searching.writing import VideoFile
 from truemoment.web.browsing.serving import SearchThread, SupersededError
 from truemoment.web.browsing.strip import best_by_column
 
@@ -488,3 +490,29 @@ def test_the_page_of_an_index_in_a_folder_of_results_has_the_same_addresses_belo
         assert len(shown["videos"]) == len(list(index))
         best = client.get(f"{root}/api/search", params={"q": "red"}).json()["moments"][0]
         assert best["score"] == search_index(index, colours.Colours().sentences(["red"])[0], 1)[0][0].score
+
+
+def test_speech_is_searched_as_on_the_command_line(  # noqa: PLR0917 - fixtures
+    served, index, films, colours, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("truemoment.searching.encoder_options.EncoderOptions.encoder_of", lambda *_: colours.Colours())
+    _, client = served()
+    assert not client.get("/api/index").json()["has_speech"]
+    assert client.get("/api/search", params={"q": "red", "by": "said"}).status_code == 400
+    (films / "a.srt").write_text("1\n00:00:24,000 --> 00:00:30,000\nNobody opens the red door.\n")
+    index_speech(index.path, [VideoFile("a", films / "a.mp4", index.about("a").identity)])
+    write_passages(index)
+    _, client = served()
+    assert client.get("/api/index").json()["has_speech"]
+    names = {of["v"]: of["video_id"] for of in client.get("/api/index").json()["videos"]}
+    for by, options in (("seen", []), ("said", ["--said"]), ("both", ["--said", "--seen"])):
+        shown = client.search("red", by=by, top=4)["moments"]
+        out = tmp_path / "out.json"
+        assert run(["search", "red", str(index.path), "--top", "4", *options, "--json", str(out)]) == 0
+        written = json.loads(out.read_text())["moments"]
+        keys = ("start_s", "end_s", "score", "match", "why", "said")
+        assert [[names[of["v"]], *map(of.get, keys)] for of in shown] == [
+            [of["video_id"], *map(of.get, keys)] for of in written
+        ]
+        assert {of["why"] for of in shown} == {"seen": {"seen"}, "said": {"said"}, "both": {"both", "seen"}}[by]
+    assert client.get("/api/search", params={"q": "red", "by": "heard"}).status_code == 400

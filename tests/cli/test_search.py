@@ -387,6 +387,8 @@ SPLIT = ["split", "all.index", "--annotations", "films.jsonl"]
         (["red", "all.index", "--image", "films.jsonl"], "got 2 arguments with --image, expected a video or index"),
         (["all.index", "--image", "nothing.png"], "nothing.png: no such file"),
         (["all.index", "--image", "nothing.png", "--first"], "--image: goes without --then, --every, --first, --av"),
+        (["red", "all.index", "--said", "--then", "blue"], "--said: goes without --then, --every, --first, --avoid"),
+        (["all.index", "--image", "nothing.png", "--said"], "got --image and --said, expected one of them: a picture"),
         (["red", "films"], "films: is no index; index videos in it first: truemoment index films -o films.index"),
         (["red", "all.index", "--fps", "5"], "--fps: all.index was made with 2, got 5"),
         (["red", "all.index", "--partial"], "all.index is an index, expected --index and --partial with a video"),

@@ -20,9 +20,9 @@ from truemoment.collection.narration import (
 )
 from truemoment.collection.sentencing import cuts_of
 from truemoment.collection.spans import covered_s, merged, share_within
-from truemoment.collection.subtitles import Cue
 from truemoment.media.audio.alignment import Alignment, Piece, Side, Unmatched
 from truemoment.media.speech.base import HeardWord
+from truemoment.media.speech.subtitles import Cue
 
 CUE = Cue(10.0, 12.0, "Did you see the red door?", "speech")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from truemoment.collection.subtitle_fit import fit_subtitles, fitted
-from truemoment.collection.subtitles import Cue, Subtitles
+from truemoment.media.speech.subtitles import Cue, Subtitles
 
 
 @pytest.fixture(scope="module")

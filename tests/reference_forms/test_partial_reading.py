@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from truemoment.base.errors import DataWarning, TrueMomentError
-from truemoment.collection.subtitles import read_subtitles
 from truemoment.collection.tasks import read_tasks
 from truemoment.data.formats import read_predictions
 from truemoment.data.references import read_annotations
+from truemoment.media.speech.subtitles import read_subtitles
 from truemoment.media.speech.transcripts import read_transcript
 
 from .conftest import FILES

@@ -16,11 +16,11 @@ from truemoment.collection.pipeline import CollectRecipe, collect_films, opened
 from truemoment.collection.rules_compared import RuleScore, compare_rules
 from truemoment.collection.scoring import AlignmentScore, SentenceScore, score_alignment, score_sentences
 from truemoment.collection.soundtracks import NarratorRuns
-from truemoment.collection.subtitles import read_subtitles
 from truemoment.collection.tasks import make_task
 from truemoment.media.audio.alignment import Alignment, read_alignment
 from truemoment.media.audio.recording import record
 from truemoment.media.audio.sources import Source
+from truemoment.media.speech.subtitles import read_subtitles
 from truemoment.worlds.described.film import DescribedSettings, Truth, make_described
 
 TO_PASS = (

@@ -24,8 +24,8 @@ from typing import Any, Literal, NamedTuple, get_args
 from truemoment.base.errors import InputError, MissingPackageError, UsageError
 from truemoment.base.known_names import one_of_known
 from truemoment.collection.spans import Span, covered_s, share_within, touches
-from truemoment.collection.subtitles import Cue, cues_within
 from truemoment.media.speech.base import HeardWord
+from truemoment.media.speech.subtitles import Cue, cues_within
 
 Rule = Literal["overlap", "difference", "text", "voice", "speaker", "nowhere"]
 RULES: tuple[Rule, ...] = get_args(Rule)

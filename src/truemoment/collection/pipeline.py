@@ -38,12 +38,12 @@ from truemoment.collection.stages import (
     subtitles_of,
     words_stage,
 )
-from truemoment.collection.subtitles import embedded
 from truemoment.collection.tasks import FilmTask, files_of_tasks, refuse_missing
 from truemoment.media.audio.sources import parse_source
 from truemoment.media.speech.base import Recogniser
 from truemoment.media.speech.opening import open_speech
 from truemoment.media.speech.punctuation import ModelPunctuator
+from truemoment.media.speech.subtitles import embedded
 from truemoment.media.speech.transcripts import Transcript, read_transcript
 from truemoment.media.video.files import identity_of
 

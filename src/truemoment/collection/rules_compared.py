@@ -11,9 +11,9 @@ from truemoment.collection.layout import CollectSettings, StoredSentence
 from truemoment.collection.narration import Evidence
 from truemoment.collection.scoring import SentenceScore, score_sentences
 from truemoment.collection.sentencing import make_sentences
-from truemoment.collection.subtitles import Subtitles
 from truemoment.media.audio.alignment import Alignment
 from truemoment.media.speech.base import HeardWord
+from truemoment.media.speech.subtitles import Subtitles
 from truemoment.worlds.described.film import Truth
 
 MISSING = 0.15

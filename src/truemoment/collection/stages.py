@@ -23,7 +23,6 @@ from truemoment.collection.same_film import bands_of
 from truemoment.collection.sentencing import make_sentences
 from truemoment.collection.soundtracks import NarratorRuns, align_film, find_runs
 from truemoment.collection.subtitle_fit import fitted
-from truemoment.collection.subtitles import Subtitles, read_subtitles, with_doubts
 from truemoment.collection.tasks import FilmTask
 from truemoment.media.audio.alignment import Alignment, read_alignment
 from truemoment.media.audio.recording import Recording, record
@@ -31,6 +30,7 @@ from truemoment.media.audio.sources import Source, parse_source
 from truemoment.media.speech.base import HeardWord, Recogniser
 from truemoment.media.speech.punctuation import Punctuator
 from truemoment.media.speech.sentences import count_finite_verbs
+from truemoment.media.speech.subtitles import Subtitles, read_subtitles, with_doubts
 from truemoment.media.speech.transcripts import Transcript, refuse_past_end
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from truemoment.base.intervals import Floats, Ints
 from truemoment.collection.spans import Span
-from truemoment.collection.subtitles import Subtitles, moved
 from truemoment.media.audio.rates import RATES, parse_rate
+from truemoment.media.speech.subtitles import Subtitles, moved
 
 PER_S = 25
 """Values of a mask per second."""

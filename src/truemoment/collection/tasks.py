@@ -10,8 +10,8 @@ import msgspec
 
 from truemoment.base.boundary.files import read_json_lines
 from truemoment.base.errors import InputError, MissingFileError
-from truemoment.collection.subtitles import embedded
 from truemoment.media.audio.sources import parse_source
+from truemoment.media.speech.subtitles import embedded
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ sequences        moments of one video in the order of their sentences
 narrowing        which videos are searched: filters
 listing          which moments are listed
 selecting        what stands out, what is avoided, and near copies
+speech           what is said in the videos of an index: passages ranked for words
+fusion           one list of what is seen and what is said
 encoder_options  the model of an index, as far as a user chooses it
 shards           a search by several machines, each of which scores a share of the videos
 session          from what a user names to moments: indexes are made where there are none, models loaded once

@@ -35,6 +35,7 @@ from truemoment.searching.extraction import (
     prepare,
     unless_damaged,
 )
+from truemoment.searching.speech import SpeechReport
 from truemoment.searching.writing import IndexPlan, IndexWriter, VideoFile
 
 PART_S = 120.0
@@ -80,6 +81,8 @@ class IndexReport:
         Wall-clock time, seconds.
     workers
         Number of processes that decode.
+    speech
+        What indexing of speech came to; None if that was not asked for.
     """
 
     plan: IndexPlan = field(default_factory=IndexPlan)
@@ -95,6 +98,7 @@ class IndexReport:
     waited_s: float = 0.0
     wall_s: float = 0.0
     workers: int = 1
+    speech: SpeechReport | None = None
 
     def add(self, seen: EmbeddedShard) -> None:
         """Count a shard."""

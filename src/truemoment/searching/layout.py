@@ -14,6 +14,7 @@
     INDEX/parts/VIDEO-HASH-KEY/    parts of an unfinished video, a few minutes each
     INDEX/manifest.msgpack         of a large index: what the files about.json say of all videos
     INDEX/codes/                   of a large index: codes of all pieces, see truemoment.searching.codes
+    INDEX/said.npz                 what is said, with said.npz in the folder of a video, see truemoment.searching.speech
     INDEX/unrelated.npz            how unrelated sentences fit the videos, see truemoment.searching.unrelated
     INDEX/unrelated_pictures.npz   from 5 videos on: how their frames fit the others, see unrelated_pictures
 
@@ -57,6 +58,9 @@ MANIFEST, CODES = "manifest.msgpack", "codes"
 
 UNRELATED, UNRELATED_PICTURES = "unrelated.npz", "unrelated_pictures.npz"
 """See :mod:`truemoment.searching.unrelated` and :mod:`truemoment.searching.unrelated_pictures`."""
+
+SAID = "said.npz"
+"""See :mod:`truemoment.searching.speech`."""
 
 FOLDER_NAME = r"[A-Za-z0-9_-]{1,80}-[0-9a-f]{8}"
 """Names that :func:`folder_name` gives."""

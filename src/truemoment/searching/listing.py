@@ -55,10 +55,11 @@ class MomentListing(Request):
         if self.every and self.first:
             raise UsageError("got --every and --first, expected one of them")
 
-    def refuse_picture(self) -> None:
-        """Refuse options that go with a sentence alone."""
-        if self.later or self.avoided or self.must_stand_out or self.fold is not None:
-            raise UsageError("--image: goes without --then, --every, --first, --avoid and --fold")
+    def refuse_beside(self, *others: str) -> None:
+        """Refuse these options beside other ones, "" for none: they go with what is seen of a sentence, alone."""
+        for other in filter(None, others):
+            if self.later or self.avoided or self.must_stand_out or self.fold is not None:
+                raise UsageError(f"{other}: goes without --then, --every, --first, --avoid and --fold")
 
     @property
     def later(self) -> tuple[str, ...]:

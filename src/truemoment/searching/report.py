@@ -25,6 +25,13 @@ from truemoment.searching.unrelated_pictures import LEAST_VIDEOS, can_match_pict
 
 SCORE_DIGITS = 3
 
+EXCERPT_COLUMNS = 60
+
+WHY = (
+    "whether a moment is seen, its words are said, or both; the score is then that of the words (BM25), or that of the "
+    "ranks in both lists"
+)
+
 
 def match_text(match: float | None) -> str:
     """Return a match in words for people.
@@ -40,6 +47,21 @@ def match_text(match: float | None) -> str:
 def copies_text(moment: FoundMoment) -> str:
     """Return how many near copies of a moment are not listed; "" for none."""
     return f"and {counted(moment.copies, 'near copy', 'near copies')}" if moment.copies else ""
+
+
+def why_text(moment: FoundMoment) -> str:
+    """Return why a moment was found, for people: that it is seen, or what is said in it.
+
+    Examples
+    --------
+    >>> from truemoment.searching.spoken_words import Quote, QuotedWord
+    >>> red = QuotedWord("red", 7.0, 7.5)
+    >>> why_text(FoundMoment("film", 4.0, 8.0, 5.1, why="said", quote=Quote(3, "Look at the red door.", (red,))))
+    'said: "Look at the red door."'
+    """
+    if moment.quote is None:
+        return moment.why
+    return f'{moment.why}: "{moment.quote.excerpt(EXCERPT_COLUMNS)}"'
 
 
 def report(
@@ -87,6 +109,7 @@ def _report(
     listing: MomentListing,
 ) -> Report:
     folds = any(result.moment.copies for result in results)
+    with_why = any(result.moment.why != "seen" for result in results)
     rows = tuple(
         (
             Cell(str(result.rank)),
@@ -96,12 +119,22 @@ def _report(
             Cell(f"{result.moment.score:.{SCORE_DIGITS}f}"),
             Cell(match_text(result.moment.match)),
             *([Cell(copies_text(result.moment))] if folds else []),
+            *([Cell(why_text(result.moment))] if with_why else []),
         )
         for result in results
     )
     starts = ("from", *("then" for _ in listing.later))
-    headings = ("rank", "video", *starts, "to", "score", "match", *([""] if folds else []))
-    table = Table("", headings, (("", rows),), text_columns=(1,))
+    headings = (
+        "rank",
+        "video",
+        *starts,
+        "to",
+        "score",
+        "match",
+        *([""] if folds else []),
+        *(["why"] if with_why else []),
+    )
+    table = Table("", headings, (("", rows),), text_columns=(1, len(headings) - 1) if with_why else (1,))
     query = listing.title(query)
     about = index.settings
     facts = (
@@ -121,6 +154,7 @@ def _report(
         reading=(
             ("score", "how well a moment fits the query; there always is a best moment, whether it fits or not"),
             ("match", match),
+            *([("why", WHY)] if with_why else []),
         ),
     )
 
@@ -130,13 +164,13 @@ def _notes(
 ) -> tuple[str, ...]:
     """Return that nothing stands out, and the words that the model does not know."""
     known, best = unknown.line(query), moments[0].match if moments else None
-    if unknown.every:
-        return (f"nothing stands out: {known}",)
-    if listing.must_stand_out and not moments:
+    if listing.must_stand_out and not moments and not unknown.every:
         line = f"nothing stands out: no moment has a match of {match_text(STANDS_OUT)} or more"
         return (line, known) if known else (line,)
-    if best is None or not nothing_stands_out(moments, unknown):
+    if not nothing_stands_out(moments, unknown):
         return (known,) if known else ()
+    if unknown.every or best is None:
+        return (f"nothing stands out: {known}",)
     least = match_text(STANDS_OUT)
     line = f"nothing stands out: the best match is {match_text(best)}, and moments stand out from {least}"
     return (line, known) if known else (line,)
@@ -153,6 +187,7 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
                     f"{moment.video_id}, score {moment.score:.{SCORE_DIGITS}f}, match {match_text(moment.match)}",
                     *(f"then from {clock(part.start_s)}" for part in moment.parts[1:]),
                     *filter(None, [copies_text(moment)]),
+                    *([why_text(moment)] if moment.quote is not None else []),
                     result.path.name,
                 ),
             )
@@ -164,8 +199,20 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
 def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     """Return the moments as CSV, seconds in full; a spreadsheet takes no text for a formula."""
     moments = ((result.rank, query, result.moment.video_id, str(result.path), result.moment) for result in results)
-    rows = ((*about, moment.start_s, moment.end_s, moment.score, moment.match) for *about, moment in moments)
-    return csv_text(("rank", "query", "video_id", "path", "start_s", "end_s", "score", "match"), rows)
+    rows = (
+        (
+            *about,
+            moment.start_s,
+            moment.end_s,
+            moment.score,
+            moment.match,
+            moment.why,
+            moment.quote and moment.quote.text,
+        )
+        for *about, moment in moments
+    )
+    columns = ("rank", "query", "video_id", "path", "start_s", "end_s", "score", "match", "why", "said")
+    return csv_text(columns, rows)
 
 
 def ending(answer: RetrievedMoments, index: Index, n_searched: int) -> str:
@@ -213,12 +260,20 @@ def document(
                     for part in result.moment.parts
                 ],
                 "near_copies": result.moment.copies,
+                **reason(result.moment),
                 "thumbnail": result.thumbnail,
                 "clip": result.clip,
             }
             for result in results
         ],
     }
+
+
+def reason(moment: FoundMoment) -> dict[str, Any]:
+    """Return why a moment was found, for programs."""
+    quote = moment.quote
+    said = quote and {"text": quote.text, "words": [word._asdict() for word in quote.words]}
+    return {"why": moment.why, "said": said}
 
 
 def _of_settings(settings: Settings) -> dict[str, Any]:
@@ -288,6 +343,8 @@ def report_of_index(done: IndexReport, settings: Settings, folder: str, n_videos
             ),
             ("stages", f"frames a second of a worker: {stages}; slowest: {done.bound_by}"),
         ]
+    if done.speech is not None:
+        facts.append(("speech", done.speech.line))
     if done.parts_kept:
         facts.append(("resumed", f"{counted(done.parts_kept, 'part')} of an earlier command"))
     return Report(title=f"Index {folder}", facts=tuple(facts), sections=())
@@ -317,6 +374,7 @@ def document_of_index(
         "frames_a_second": done.rates,
         "bound_by": done.bound_by,
         "seconds": done.wall_s,
+        "speech": None if done.speech is None else done.speech.document(),
     }
 
 

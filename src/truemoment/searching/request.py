@@ -107,6 +107,8 @@ class RankingOptions(Request):
     top: int = number("Number of moments.", 5, 1, 10_000, metavar="K")
     apart: float = option("Minimum time between two moments, seconds.", APART_S, metavar="S")
     exact: bool = option("Score all videos exactly.", False)
+    said: bool = option("Search what is said, in an index made with --subtitles; with --seen, both.", False)
+    seen: bool = option("Search what is seen: the default without --said.", False)
     candidates: int | None = number(
         "Number of videos that are scored exactly, after a first stage over all. [default: 20; of a calibrated index "
         "40 at most]",
@@ -121,6 +123,11 @@ class RankingOptions(Request):
         1,
         rare=True,
     )
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether what is seen and what is said are ranked together."""
+        return self.said and self.seen
 
     def check(self) -> None:
         """Refuse times that no video has, and options of a first stage where all videos are scored."""
@@ -184,8 +191,9 @@ class SentenceSearch(MomentListing, Narrowing, RankingOptions, PictureQuery, Vid
         """Refuse a sentence and a picture, and neither."""
         if (self.query is None) == (self.image is None):
             raise UsageError("expected a sentence, or None for the sentence and image=FILE")
-        if self.image is not None:
-            self.refuse_picture()
+        self.refuse_beside("--said" if self.said else "", "--image" if self.image is not None else "")
+        if self.said and self.image is not None:
+            raise UsageError("got --image and --said, expected one of them: a picture has no words")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,6 +299,11 @@ class IndexRequest(EmbeddingModel, DecodingWorkers):
     )
     fps: float | None = option(FPS_HELP, metavar="F")
     partial: bool = option("Index the readable part of damaged or truncated videos, with a warning.", False)
+    subtitles: bool = option(
+        "Also index what is said: subtitles and transcripts beside the videos, named as film.srt, film.en.vtt or "
+        "film.json.",
+        False,
+    )
     proposals: str | None = option(
         "Candidate moments. [default: windows of about 64 s and 256 s]", metavar="SCHEME", rare=True
     )

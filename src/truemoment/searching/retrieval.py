@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from truemoment.searching.first_stage import FirstStage, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import MEND
 from truemoment.searching.median_scores import median_scores
+from truemoment.searching.spoken_words import Quote
 
 CANDIDATES = 20
 """Number of videos that the first stage selects."""
@@ -44,12 +45,16 @@ DECIMALS = 6
 """Decimals of scores: more are rounding. Of equal scores the longer moment is better."""
 
 
+Why = Literal["seen", "said", "both"]
+
+
 class FoundMoment(NamedTuple):
     """A moment that was found, or a sequence of moments.
 
     `match` compares it with unrelated sentences (:mod:`truemoment.searching.unrelated`); None where it is not compared.
     `parts` are the moments of a sequence (:mod:`truemoment.searching.sequences`), and `copies` counts the near copies
     that are not listed.
+    `why` says which search found it, and `quote` what is said in it, where that found it.
     """
 
     video_id: str
@@ -59,6 +64,8 @@ class FoundMoment(NamedTuple):
     match: float | None = None
     parts: tuple[FoundMoment, ...] = ()
     copies: int = 0
+    why: Why = "seen"
+    quote: Quote | None = None
 
 
 def search_index(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from truemoment.base.boundary.files import write_text
+from truemoment.base.boundary.text import short_line
 from truemoment.base.request import function_of
 from truemoment.report.model import Report
 from truemoment.report.result import Result
@@ -44,6 +45,8 @@ class FoundMoments(Result):
         Which moments are listed; sequences are moments with parts.
     image
         File of the picture; None for a sentence.
+    is_of_speech
+        Whether only what is said was searched.
     """
 
     query: str
@@ -53,6 +56,7 @@ class FoundMoments(Result):
     n_searched: int
     listing: MomentListing = BEST
     image: Path | None = None
+    is_of_speech: bool = False
 
     @property
     def title(self) -> str:
@@ -74,7 +78,7 @@ class FoundMoments(Result):
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row a moment: video, start and end in seconds, score, match."""
+        """Return a row a moment: video, start and end in seconds, score, match, why it was found, what is said."""
         return [
             {
                 "rank": result.rank,
@@ -83,6 +87,7 @@ class FoundMoments(Result):
                 "end_s": result.moment.end_s,
                 "score": result.moment.score,
                 "match": result.moment.match,
+                **reports.reason(result.moment),
             }
             for result in self.moments
         ]
@@ -104,6 +109,13 @@ class FoundMoments(Result):
             Whether timelines name video files without their folders.
         """
         return timeline_text([self], file, start=start, names_only=names_only)
+
+    @property
+    def no_moment(self) -> str:
+        """Why there is no moment, where there is none."""
+        if not self.is_of_speech:
+            return f"no moment: {self.listing.why_nothing}"
+        return f'no moment: no word of "{short_line(self.query)}" is said in the videos'
 
     def __repr__(self) -> str:
         """Return the sentence and the best moment, in one line."""
@@ -149,7 +161,8 @@ def find_moments(session: SearchSession, query: str, listing: MomentListing = BE
     """Return the moments that a sentence describes, or as a listing asks for them, best first."""
     answer = session.find(query, listing)
     moments = tuple(with_ranks(session.index, answer.moments))
-    return FoundMoments(query, moments, session.index, answer, session.n_videos, listing)
+    is_of_speech = session.speech is not None and not session.ranking.seen
+    return FoundMoments(query, moments, session.index, answer, session.n_videos, listing, is_of_speech=is_of_speech)
 
 
 def find_like(session: SearchSession, picture: QueryPicture) -> FoundMoments:
@@ -160,7 +173,7 @@ def find_like(session: SearchSession, picture: QueryPicture) -> FoundMoments:
 
 
 def run(request: SentenceSearch) -> FoundMoments:
-    """Find the moments of a video, or of an index of videos, that a sentence describes or that are like a picture.
+    """Find the moments that a sentence describes, in which its words are said, or that are like a picture.
 
     Parameters
     ----------

@@ -92,6 +92,7 @@ def run(
         workers=request.workers,
         partial=request.partial,
         codes=request.codes,
+        subtitles=request.subtitles,
         on_progress=on_progress,
         on_status=on_status,
     )

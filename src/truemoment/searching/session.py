@@ -18,6 +18,7 @@ from truemoment.searching.building import IndexReport, Progress, build_index, ig
 from truemoment.searching.codes import LEAST_PIECES, has_codes, make_codes
 from truemoment.searching.encoder_options import EncoderOptions, index_of
 from truemoment.searching.extraction import Loader
+from truemoment.searching.fusion import DEPTH
 from truemoment.searching.index import Index, indexed_videos
 from truemoment.searching.layout import Settings, is_index
 from truemoment.searching.listing import BEST, MomentListing
@@ -29,6 +30,7 @@ from truemoment.searching.request import RankingOptions
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.selecting import find_listed
 from truemoment.searching.shards import searched_by_ray
+from truemoment.searching.speech import Speech, index_speech, write_passages
 from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import unknown_words
 from truemoment.searching.unrelated import Unrelated, unrelated_of, with_matches, write_unrelated
@@ -51,6 +53,7 @@ def index_videos(
     workers: int | None = None,
     partial: bool = False,
     codes: bool = False,
+    subtitles: bool = False,
     on_progress: Progress = ignore_progress,
     on_status: Note = lambda _: None,
 ) -> tuple[Settings, IndexReport]:
@@ -68,6 +71,8 @@ def index_videos(
         As for :func:`~truemoment.searching.building.build_index`.
     codes
         Whether codes of the pieces are made (:mod:`truemoment.searching.codes`); a large index has them anyway.
+    subtitles
+        Whether what is said is read from files beside the videos (:mod:`truemoment.searching.sidecars`).
     on_status
         Receives what is being done.
     """
@@ -88,6 +93,11 @@ def index_videos(
             on_progress=on_progress,
         )
         report.others = tuple(files.others)
+        if subtitles:
+            on_status("reading subtitles")
+            report.speech = index_speech(out, (*report.plan.unchanged, *report.plan.to_read))
+            report.others = tuple(file for file in files.others if file.resolve() not in report.speech.paths)
+            on_status("")
         _make_for_all(out, options, codes=codes, on_status=on_status)
     return settings, report
 
@@ -99,6 +109,7 @@ def _make_for_all(out: Path, options: EncoderOptions, *, codes: bool, on_status:
     if not indexed:
         return
     index = Index(out)
+    write_passages(index)
     on_status("comparing with unrelated sentences and pictures")
     write_unrelated(index, options.encoder_of(index))
     write_unrelated_pictures(index)
@@ -209,10 +220,22 @@ class SearchSession:
         Model and device.
     note
         Receives a line on a sentence that is too long for the model.
+    ranking
+        How moments are ranked; None for the ranking of the searcher, which has more moments where lists are fused.
+    speech
+        What is said in the index; None where that is not searched.
     """
 
-    def __init__(self, searcher: IndexSearcher, options: EncoderOptions, note: Note = lambda _: None) -> None:
+    def __init__(
+        self,
+        searcher: IndexSearcher,
+        options: EncoderOptions,
+        note: Note = lambda _: None,
+        ranking: RankingOptions | None = None,
+        speech: Speech | None = None,
+    ) -> None:
         self.searcher, self.options, self._note = searcher, options, note
+        self.ranking, self.speech = ranking or searcher.ranking, speech
         self._encoder: Encoder | None = None
 
     @property
@@ -239,11 +262,19 @@ class SearchSession:
 
     def load(self) -> None:
         """Load the model and the first stage, so that no search waits for them."""
-        _ = self.unrelated
-        self.searcher.load()
+        if self.speech is None or self.ranking.seen:
+            _ = self.unrelated
+            self.searcher.load()
 
     def find(self, sentence: str, listing: MomentListing = BEST) -> RetrievedMoments:
-        """Return the moments that a sentence describes, or as a listing asks for them, best first."""
+        """Return the moments that a sentence describes, as a listing asks for them, or in which its words are said."""
+        if self.speech is None:
+            return self._find_seen(sentence, listing)
+        ranking, videos = self.ranking, self.searcher.videos
+        seen = self._find_seen(sentence, listing) if ranking.seen else RetrievedMoments([], len(videos), "all")
+        return replace(seen, moments=self.speech.answer(sentence, ranking, videos, seen.moments))
+
+    def _find_seen(self, sentence: str, listing: MomentListing) -> RetrievedMoments:
         sentences, avoided = [sentence, *listing.later], list(listing.avoided)
         if line := cut_short(self.encoder, [*sentences, *avoided]):
             self._note(line)
@@ -276,13 +307,18 @@ def open_session(
     """Open the videos to search, for this process or for so many workers of a cluster, None for all its cores."""
     if engine == "local" and workers is not None:
         raise UsageError("--workers: goes with --engine ray")
+    if ranking.said and target.path.is_file() and not is_index(target.index_path or index_of(target.path)):
+        words = shlex.join(["truemoment", "index", str(target.path), "--subtitles"])
+        raise UsageError(f"{target.path}: has no index with speech; make one: {words}")
     index, videos = target.open_index()
     videos = narrowing.videos(index, videos, target.note)
+    speech = Speech(index) if ranking.said else None
+    listed = replace(ranking, top=max(ranking.top, DEPTH)) if ranking.is_fused else ranking
     if engine == "local":
-        yield SearchSession(IndexSearcher(index, ranking, videos), target.options, target.note)
+        yield SearchSession(IndexSearcher(index, listed, videos), target.options, target.note, ranking, speech)
         return
-    with searched_by_ray(index, ranking, videos, workers) as searcher:
-        yield SearchSession(searcher, target.options, target.note)
+    with searched_by_ray(index, listed, videos, workers) as searcher:
+        yield SearchSession(searcher, target.options, target.note, ranking, speech)
 
 
 def cut_short(encoder: Encoder, sentences: list[str]) -> str:

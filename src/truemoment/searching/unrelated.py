@@ -170,7 +170,12 @@ def with_matches(
 
 
 def nothing_stands_out(moments: Sequence[FoundMoment], unknown: UnknownWords = ALL_KNOWN) -> bool:
-    """Whether the best match of a sentence is below :data:`STANDS_OUT`, or the model knows none of its words."""
+    """Whether the best match of a sentence is below :data:`STANDS_OUT`, or the model knows none of its words.
+
+    Where its words are said, something stands out.
+    """
+    if any(moment.quote is not None for moment in moments):
+        return False
     best = moments[0].match if moments else None
     return unknown.every or (best is not None and best < STANDS_OUT)
 

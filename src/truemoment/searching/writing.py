@@ -33,6 +33,7 @@ from truemoment.searching.layout import (
     PARTS,
     PIECES,
     ROWS,
+    SAID,
     SETTINGS,
     UNRELATED,
     UNRELATED_PICTURES,
@@ -409,7 +410,7 @@ def remove_index(path: Path) -> None:
                         folder.remove_tree()
                 with contextlib.suppress(OSError):  # it does not exist, or contains something else
                     videos.rmdir()
-            own = (index / name for name in (SETTINGS, MANIFEST, UNRELATED, UNRELATED_PICTURES))
+            own = (index / name for name in (SETTINGS, MANIFEST, UNRELATED, UNRELATED_PICTURES, SAID))
             for file in (*own, *(index / CODES).glob("*")):
                 file.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # the index has none

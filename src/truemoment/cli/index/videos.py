@@ -31,12 +31,13 @@ def command(request: IndexRequest, _threads: Threads, output: Output) -> None:
     VIDEO is a file, or a folder: then all videos in it and in its folders. The same command resumes an
     interrupted one, and embeds only videos that are new or have changed.
 
-    Exit status 1 means that some videos could not be read.
+    Exit status 1 means that some videos or subtitles could not be read.
 
     \b
     truemoment index video.mp4
     truemoment search "a man opens a door" video.mp4.index
     truemoment index ~/Videos -o videos.index --workers 4
+    truemoment index ~/Videos -o videos.index --subtitles
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.searching.run_index import run
 
@@ -47,7 +48,7 @@ def command(request: IndexRequest, _threads: Threads, output: Output) -> None:
     sentence = "a red circle" if indexed.settings.model == "scenes" else "a man opens a door"
     suggest("search it:", ["truemoment", "search", sentence, str(indexed.folder)], output)
     _warn(indexed.done)
-    if indexed.done.failed:
+    if indexed.done.failed or (indexed.done.speech and indexed.done.speech.failed):
         click.get_current_context().exit(EXIT_NOT_ALL)
 
 
@@ -56,6 +57,12 @@ def _warn(done: IndexReport) -> None:
     for name, note in done.notes.items():
         say(f"note: {name}: {note}", err=True)
     failed = list(done.failed.values())
+    if done.speech is not None:
+        for note in done.speech.notes:
+            say(f"note: {note}", err=True)
+        if not done.speech.files:
+            say("note: no video has subtitles or a transcript beside it, such as film.srt beside film.mp4", err=True)
+        failed += done.speech.failed
     for why in failed[:SHOWN]:
         click.echo(short_line(f"not indexed: {why}"), err=True)
     if len(failed) > SHOWN:

@@ -99,7 +99,7 @@ def command(
     _threads: Threads,
     output: Output,
 ) -> None:
-    """Find the moments that a sentence describes or that are like a picture, best first.
+    """Find the moments that a sentence describes, in which its words are said, or that are like a picture, best first.
 
     VIDEO is indexed first if it has no index; INDEX is made by truemoment index. There always is a
     best moment: its score shows how well it fits, not whether it occurs.
@@ -115,6 +115,7 @@ def command(
     truemoment search "a dog on the beach" film.mp4.index -o found.otio
     truemoment search videos.index --image dog.jpg
     truemoment search "a man opens a door" videos.index --then "a dog runs"
+    truemoment search "may the force be with you" videos.index --said
     truemoment search - videos.index
     truemoment search page videos.index
     truemoment search split videos.index --annotations mine.jsonl -o preds.jsonl
@@ -125,8 +126,9 @@ def command(
 
     if output.json_path == files.csv == STANDARD_OUTPUT:
         raise UsageError("--json and --csv: both to standard output, expected one of them")
-    if request.image is not None:
-        listing.refuse_picture()
+    listing.refuse_beside("--said" if ranking.said else "", "--image" if request.image is not None else "")
+    if ranking.said and request.image is not None:
+        raise UsageError("got --image and --said, expected one of them: a picture has no words")
     picture = None if request.image is None else QueryPicture.read(Path(request.image))
     lines = picture is None and request.query == STANDARD_INPUT
     no_files = replace(files, start=None, names_only=False, out=None) == MomentFiles()
@@ -174,7 +176,7 @@ def _deliver_with_files(result: FoundMoments, files: MomentFiles, output: Output
 def _deliver(result: FoundMoments, files: MomentFiles, output: Output) -> None:
     """Write the table, the document and the page, and the words that the model does not know."""
     if not result.moments and not result.listing.must_stand_out:
-        note(f"no moment: {result.listing.why_nothing}")
+        note(result.no_moment)
     report, page = result.report(), PageOutput(html=files.html)
     if files.csv == STANDARD_OUTPUT:
         write_files(report, result.document, output, page)

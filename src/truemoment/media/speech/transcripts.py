@@ -48,6 +48,10 @@ LONGEST_WORD_S = 5.0
 """A longer word is spoken in a part of its time only: engines stretch the first word of a file, or one at a pause."""
 
 
+class UnknownTranscriptError(InputError):
+    """A file is no transcript of a known form."""
+
+
 class _Timed(msgspec.Struct):
     """A word of Whisper, whisperX or Vosk."""
 
@@ -198,7 +202,7 @@ def _words_of(path: Path) -> tuple[str, list[HeardWord]]:
     form = _form_of(documents)
     if not form:
         hint = "Whisper, whisperX, pipelines of transformers, Azure, Vosk, CTM and WebVTT are read"
-        raise InputError("is no transcript that TrueMoment knows", path=path, hint=hint)
+        raise UnknownTranscriptError("is no transcript that TrueMoment knows", path=path, hint=hint)
     for k, document in enumerate(documents, start=1):
         if document.is_without_words:
             hint = "let the program write the time of each word"

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import msgspec
 from starlette.responses import Response
@@ -15,6 +15,9 @@ from truemoment.searching.index import Index
 from truemoment.searching.listing import BEST, GAP_S, MomentListing
 from truemoment.searching.moment_rows import vector_of
 from truemoment.searching.narrowing import Narrowing
+from truemoment.searching.report import reason
+from truemoment.searching.retrieval import Why
+from truemoment.searching.speech import has_speech
 from truemoment.searching.unrelated import nothing_stands_out
 from truemoment.web.browsing.searches import (
     Model,
@@ -103,6 +106,7 @@ class SearchService:
             "state": self.model.state,
             "why": self.model.why,
             "examples": self.model.examples,
+            "has_speech": has_speech(self.searches.index),
             "changed": self._changed(),
             "role": visit.visitor.role,
         }
@@ -241,7 +245,13 @@ class SearchService:
             time=visit.query_text("time") or None,
             length=visit.query_text("length") or None,
         )
-        return SearchRequest(sentence, like, top, apart_s, videos, exact, listing, narrowing)
+        text = visit.query_text("by") or "seen" if like is None else "seen"
+        by: Why | None = next((way for way in get_args(Why) if way == text), None)
+        if by is None:
+            raise PageError(400, "expected seen, said or both", "by")
+        if by != "seen":
+            listing.refuse_beside("what is said")
+        return SearchRequest(sentence, like, top, apart_s, videos, exact, listing=listing, narrowing=narrowing, by=by)
 
     def _videos(self, visit: Visit) -> tuple[str, ...] | None:
         text = visit.request.query_params.get("videos")
@@ -291,6 +301,7 @@ class SearchService:
                 "score": moment.score,
                 "match": moment.match,
                 "parts": [{"start_s": part.start_s, "end_s": part.end_s} for part in moment.parts],
+                **reason(moment),
             }
             for rank, moment in enumerate(answer.moments, start=1)
         ]
@@ -299,6 +310,7 @@ class SearchService:
             "search": answer.name,
             "q": answer.request.sentence,
             "title": answer.request.listing.title(answer.request.sentence),
+            "by": answer.request.by,
             "like": None
             if like is None
             else {"v": by_id[like.video_id].number, "start_s": like.start_s, "end_s": like.end_s},

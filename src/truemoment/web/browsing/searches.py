@@ -22,8 +22,9 @@ from truemoment.base.boundary.pictures import decode_picture
 from truemoment.base.errors import TrueMomentError
 from truemoment.media.features.base import Frames
 from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.searching.fusion import DEPTH
 from truemoment.searching.index import Index
-from truemoment.searching.layout import ABOUT, SETTINGS, VIDEOS
+from truemoment.searching.layout import ABOUT, SAID, SETTINGS, VIDEOS
 from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.moment_rows import vector_of
@@ -31,10 +32,11 @@ from truemoment.searching.narrowing import ALL_VIDEOS, Narrowing
 from truemoment.searching.query_picture import QueryPicture
 from truemoment.searching.report import notes_on_pictures
 from truemoment.searching.request import RankingOptions
-from truemoment.searching.retrieval import FoundMoment, checked_vectors, moment_scores
+from truemoment.searching.retrieval import FoundMoment, Why, checked_vectors, moment_scores
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.selecting import find_listed
 from truemoment.searching.session import cut_short
+from truemoment.searching.speech import Speech
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
 from truemoment.searching.unrelated import Matching, Unrelated, unrelated_of, with_matches
 from truemoment.searching.unrelated_pictures import UnrelatedPictures, unrelated_pictures_of
@@ -103,6 +105,8 @@ class SearchRequest:
         Whether all videos are scored, and not only those that a first stage selects.
     listing, narrowing
         Which moments of a sentence are listed, and which of the videos are searched.
+    by
+        Whether the sentence is searched in what is seen, in what is said, or in both.
     """
 
     sentence: str
@@ -114,11 +118,17 @@ class SearchRequest:
     picture: PictureVector | None = None
     listing: MomentListing = BEST
     narrowing: Narrowing = ALL_VIDEOS
+    by: Why = "seen"
 
     @property
     def is_sentence(self) -> bool:
         """Whether a sentence is searched for."""
         return self.like is None and self.picture is None
+
+    def ranking(self, top: int) -> RankingOptions:
+        """Return how so many moments are ranked."""
+        said, seen = self.by != "seen", self.by != "said"
+        return RankingOptions(top=top, apart=self.apart_s, exact=self.exact, said=said, seen=seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +272,7 @@ class Searches:
         narrowed = request.narrowing.videos(self.index, request.videos)
         names = tuple(sorted(self.index if narrowed is None else narrowed))
         searcher = self._searcher(names, exact=request.exact)
-        searcher.ranking = RankingOptions(top=request.top, apart=request.apart_s, exact=request.exact)
+        searcher.ranking = request.ranking(max(request.top, DEPTH) if request.by == "both" else request.top)
         median, n_scored = median_scores(self.index, vector)[0], 0
 
         def find(top: int) -> list[FoundMoment]:
@@ -271,16 +281,20 @@ class Searches:
             n_scored = result.n_videos
             return list(result.moments)
 
-        if request.is_sentence:
-            vectors = np.stack([sentence.vector for sentence in embedded])
-            result = find_listed(searcher, self.unrelated, listing, vectors, np.stack(avoided) if avoided else None)
-            moments, n_scored = result.moments, result.n_videos
-        else:
+        if not request.is_sentence:
             if like is None:
                 moments = find(request.top)
             else:
                 moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
             moments = with_matches(self.index, self.unrelated_pictures, vector, median, moments)
+        elif request.by == "said":
+            moments = self.speech.answer(request.sentence, request.ranking(request.top), names, [])
+        else:
+            vectors = np.stack([sentence.vector for sentence in embedded])
+            result = find_listed(searcher, self.unrelated, listing, vectors, np.stack(avoided) if avoided else None)
+            moments, n_scored = result.moments, result.n_videos
+            if request.by == "both":
+                moments = self.speech.answer(request.sentence, request.ranking(request.top), names, moments)
         most = f"the best {MOST_SHOWN} of {len(moments):,} moments are shown" if len(moments) > MOST_SHOWN else ""
         scored = time.perf_counter()
         times_ms = {
@@ -297,9 +311,13 @@ class Searches:
                 median,
                 n_scored,
                 len(names),
-                tuple(filter(None, [cut, unknown.line(listing.title(request.sentence)), most]))
-                + (() if picture is None else notes_on_pictures(self.index)),
-                unknown,
+                ()
+                if request.by == "said"
+                else (
+                    *filter(None, [cut, unknown.line(listing.title(request.sentence)), most]),
+                    *(() if picture is None else notes_on_pictures(self.index)),
+                ),
+                ALL_KNOWN if request.by == "said" else unknown,
                 times_ms,
             )
         )
@@ -313,6 +331,11 @@ class Searches:
     def unrelated_pictures(self) -> UnrelatedPictures | None:
         """How frames of the index fit its other videos."""
         return unrelated_pictures_of(self.index)
+
+    @functools.cached_property
+    def speech(self) -> Speech:
+        """What is said in the index."""
+        return Speech(self.index)
 
     def _compared(self, request: SearchRequest) -> Matching | None:
         """Return what the moments of a request are compared with."""
@@ -369,7 +392,7 @@ def signature_of(path: Path) -> tuple[tuple[str, int], ...]:
     """Return which files an index consists of and when each was written, to notice that it changes on disk."""
     folder = OwnPath(path)
     times = []
-    for file in (folder / SETTINGS, *(folder / VIDEOS).glob(f"[!.]*/{ABOUT}")):
+    for file in (folder / SETTINGS, folder / SAID, *(folder / VIDEOS).glob(f"[!.]*/{ABOUT}")):
         try:
             times.append(("/".join(file.parts), file.stat().st_mtime_ns))
         except OSError:

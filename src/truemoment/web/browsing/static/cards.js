@@ -1,6 +1,6 @@
 // The list of cards: one stop of the Tab key with arrows inside it. Pictures come at most four at a time.
 
-import { button, element, printable } from "./page.js";
+import { button, capitalised, element, printable } from "./page.js";
 import { fixed, isSame, lengthText, longClock, matchText, pictureAddress, scoreText, spokenTime } from "./moments.js";
 import { Preview } from "./preview.js";
 
@@ -141,6 +141,11 @@ export class Cards extends EventTarget {
     const last = element("div", "", "line soft");
     last.append(element("span", fixed(moment.score, 3)), element("span", `match ${matchText(moment.match)}`));
     box.append(first, bar, last);
+    if (moment.said) {
+      const quote = element("div", `${capitalised(moment.why ?? "")}: “${moment.said.text}”`, "said soft");
+      quote.dir = "auto";
+      box.append(quote);
+    }
     return box;
   }
 

@@ -35,7 +35,7 @@ const nameOf = (v) => index.nameOf(v);
 
 async function begin() {
   const known = new URLSearchParams(location.search);
-  for (const name of ["top", "apart"]) if (known.has(name)) byId(name).value = known.get(name);
+  for (const name of ["top", "apart", "by"]) if (known.has(name)) byId(name).value = known.get(name);
   for (const input of more()) if (known.has(input.name)) input.value = known.get(input.name);
   byId("more").open = more().some((input) => input.value);
   isExact = known.get("exact") === "1";
@@ -66,6 +66,7 @@ const videosText = (count) => `${count.toLocaleString("en")} ${count === 1 ? "vi
 
 /** What precedes the list where no moment stands out; "" for nothing. @param {any} result */
 function nothingText(result) {
+  if (result.by === "said") return result.moments.length ? "" : "No word of this sentence is said in the videos.";
   if (result.no_word_known) return "Nothing stands out: the model knows no word of this sentence.";
   if (!result.moments.length) return result.nothing_stands_out ? "Nothing stands out." : "No moment fits all that is asked for.";
   if (!result.nothing_stands_out) return "";
@@ -81,7 +82,7 @@ function say(...parts) {
 const more = () => /** @type {any[]} */ ([...byId("more").querySelectorAll("input, select")]);
 
 function settings() {
-  const options = new URLSearchParams({ top: byId("top").value, apart: byId("apart").value });
+  const options = new URLSearchParams({ top: byId("top").value, apart: byId("apart").value, by: byId("by").value });
   if (byId("videos").value) options.set("videos", byId("videos").value);
   for (const input of more()) if (input.value.trim()) options.set(input.name, input.value.trim());
   if (isExact) options.set("exact", "1");
@@ -170,12 +171,12 @@ function show(result, ms) {
     moment.sentence = result.title;
     moment.like = asked || null;
   }
-  cards.show(result.moments, { median: result.median, best: result.best, nameOf, canKeep: index.isOwner });
+  cards.show(result.moments, { median: result.by === "seen" ? result.median : 0, best: result.best, nameOf, canKeep: index.isOwner });
   cards.markKept((moment) => Boolean(collection.find(moment)));
   byId("actions").hidden = !result.moments.length;
   byId("export").hidden = !index.isOwner;
   index.showChanged(result.changed);
-  strips.show(result, index.videos, (v, time) => openVideo(v, time));
+  strips.show(result.by === "seen" ? result : { moments: [] }, index.videos, (v, time) => openVideo(v, time));
   const best = result.moments[0];
   announce([...result.notes, nothing, best ? `${result.moments.length} moments, the best in ${nameOf(best.v)} at ${spokenTime(best.start_s)}` : "No moment"].filter(Boolean).join(". "));
 }
@@ -288,7 +289,7 @@ byId("ask").addEventListener("submit", (/** @type {Event} */ event) => {
   (field.value.trim() ? ask() : search()).then(() => answer?.moments.length && document.activeElement === field && cards.focus(0));
 });
 byId("more").addEventListener("change", () => (answer || field.value) && search());
-for (const name of ["videos", "top", "apart"]) byId(name).addEventListener("change", () => (answer || field.value) && search());
+for (const name of ["videos", "top", "apart", "by"]) byId(name).addEventListener("change", () => (answer || field.value) && search());
 chosen.addEventListener("file", (event) => ask(null, /** @type {CustomEvent} */ (event).detail));
 chosen.addEventListener("frame", (event) => ask(/** @type {CustomEvent} */ (event).detail));
 chosen.addEventListener("clear", () => {

@@ -15,6 +15,8 @@ export class ShownIndex {
   async load() {
     this.facts = await get("/api/index");
     byId("videos").replaceChildren(new Option(`All (${this.videos.length})`, ""), ...this.videos.map(videoOption));
+    byId("by-choice").hidden = !this.facts.has_speech;
+    if (!this.facts.has_speech) byId("by").value = "seen";
     this.showChanged(this.facts.changed);
   }
 

@@ -13,15 +13,19 @@ from typing import NamedTuple
 
 from truemoment.base.boundary.files import BYTE_ORDER_MARK, read_bytes
 from truemoment.base.errors import InputError
-from truemoment.collection.captions import CaptionKind, are_in_capitals, classify
-from truemoment.collection.embedded_subtitles import embedded_cues
 from truemoment.data.cues import cues_of
+from truemoment.media.speech.captions import CaptionKind, are_in_capitals, classify
+from truemoment.media.speech.embedded_subtitles import embedded_cues
 
 LEAST_CUES_PER_MINUTE = 1.0
 """Fewer cues: a file that translates signs alone (forced subtitles)."""
 
 LEAST_END = 0.6
 """A file whose last cue ends before this share of the film is incomplete, or another film's."""
+
+
+LATE_S = 36.0
+"""A file whose last cue ends so many seconds after the film is another film's."""
 
 
 class Cue(NamedTuple):
@@ -144,11 +148,21 @@ def with_doubts(subtitles: Subtitles, duration_s: float) -> Subtitles:
     doubts = []
     if per_minute < LEAST_CUES_PER_MINUTE:
         doubts.append(f"{per_minute:.2f} cues a minute, expected {LEAST_CUES_PER_MINUTE:g} or more")
-    if end_s < LEAST_END * duration_s:
+    if ends_early(end_s, duration_s):
         doubts.append(f"the last cue ends at {end_s:.0f} s of {duration_s:.0f} s, before {100 * LEAST_END:g} %")
-    if end_s > duration_s + LEAST_END * 60:
+    if ends_late(end_s, duration_s):
         doubts.append(f"the last cue ends at {end_s:.0f} s, after the end of the film at {duration_s:.0f} s")
     return Subtitles(subtitles.cues, subtitles.notes, (*subtitles.doubts, *doubts))
+
+
+def ends_early(end_s: float, duration_s: float) -> bool:
+    """Whether a file whose last cue ends here is incomplete, or of a shorter film."""
+    return end_s < LEAST_END * duration_s
+
+
+def ends_late(end_s: float, duration_s: float) -> bool:
+    """Whether a file whose last cue ends here is of a longer film."""
+    return end_s > duration_s + LATE_S
 
 
 def moved(subtitles: Subtitles, rate: float, delay_s: float) -> Subtitles:

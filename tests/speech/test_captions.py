@@ -6,8 +6,8 @@ The kinds are those of reports on subtitle editors and readers, which are named;
 import pytest
 
 from truemoment.base.errors import InputError
-from truemoment.collection.captions import are_in_capitals, classify
-from truemoment.collection.subtitles import read_subtitles
+from truemoment.media.speech.captions import are_in_capitals, classify
+from truemoment.media.speech.subtitles import read_subtitles
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from truemoment.base.errors import InputError, MissingFileError
-from truemoment.collection.captions import classify
-from truemoment.collection.subtitles import embedded, moved, read_subtitles, with_doubts
+from truemoment.media.speech.captions import classify
+from truemoment.media.speech.subtitles import embedded, moved, read_subtitles, with_doubts
 
 SRT = """1
 00:00:01,000 --> 00:00:02,500
