@@ -97,7 +97,7 @@ class AnyName(SimpleNamespace):
 
 def scene_search(repos: Path) -> Index:
     """Return the windows that SceneSearch shows; its page is run once to index, and once for each sentence."""
-    sys.modules["streamlit"] = page = AnyName(  # type: ignore[assignment]
+    sys.modules["streamlit"] = page = AnyName(
         sidebar=nullcontext(),
         slider=lambda label, _low, _high, value, _step: SLIDERS.get(label, value),
         spinner=lambda _label: nullcontext(),
@@ -137,10 +137,12 @@ def give_model() -> None:
         encode_image=lambda batch: torch.from_numpy(encoder.images(batch.numpy())),
         encode_text=lambda rows: torch.from_numpy(encoder.sentences(["".join(map(chr, row)) for row in rows.tolist()])),
     )
-    loaders: Any = {"load": lambda *_args, **_options: (model, prepare), "tokenize": tokenise}
-    loaders["create_model_and_transforms"] = lambda *_args, **_options: (model, None, prepare)
-    loaders["get_tokenizer"] = lambda _name: tokenise
-    sys.modules["clip"] = sys.modules["open_clip"] = SimpleNamespace(**loaders)  # type: ignore[assignment]
+    sys.modules["clip"] = sys.modules["open_clip"] = SimpleNamespace(
+        load=lambda *_args, **_options: (model, prepare),
+        tokenize=tokenise,
+        create_model_and_transforms=lambda *_args, **_options: (model, None, prepare),
+        get_tokenizer=lambda _name: tokenise,
+    )
 
 
 def measure(searcher: str, repos: Path, films: list[tuple[Path, tuple[str, ...]]]) -> list[dict[str, Any]]:
