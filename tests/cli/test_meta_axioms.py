@@ -60,7 +60,7 @@ def test_json_figures_and_page(call, tmp_path):
     ("words", "message"),
     [
         (("--measures", "mIoU; FalseAbstention"), "FalseAbstention is not a measure of ranked moments, and the axioms"),
-        (("--measures", "mIoU@3"), "'mIoU@3': mIoU takes no @3"),
+        (("--measures", "mAP@3"), "'mAP@3': mAP takes no @3"),
         (("--protocol", "nothing"), "unknown protocol 'nothing', expected one of"),
     ],
 )

@@ -61,7 +61,7 @@ def test_undefined_is_null_never_zero(bare):
 def test_figures_are_those_of_the_scores(example):
     document, results = as_json(report.document(example)), example.results
     assert document["schema"] == "truemoment/audit/2"
-    oracle = next(one for one in document["ceilings"] if one["name"] == "oracle")
+    references = next(one for one in document["ceilings"] if one["name"] == "perfect")
     for m, measure in enumerate(["R@1,IoU=0.5", "R@5,IoU=0.5", "dR@1,IoU=0.5", "mIoU", "AxIoU@10"]):
         own, verdict = document["measures"][m], document["verdict"][m]
         assert (own["measure"], own["value"]) == (measure, results.scores.value(measure))
@@ -74,7 +74,7 @@ def test_figures_are_those_of_the_scores(example):
         assert verdict["n_floors"] == len(values)
         # Differences, skill and the shortcut share from their definitions.
         assert verdict["difference"]["value"] == pytest.approx(own["value"] - floor, abs=1e-15)
-        skill = (own["value"] - floor) / (oracle["measures"][m]["value"] - floor)
+        skill = (own["value"] - floor) / (references["measures"][m]["value"] - floor)
         assert verdict["skill"]["value"] == pytest.approx(skill, abs=1e-12)
         assert document["shortcut_share"][m]["value"] == pytest.approx(floor / own["value"], abs=1e-12)
         for one in document["floors"]:

@@ -441,7 +441,7 @@ def test_the_fingerprint_tells_a_model_from_another(folder, tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "no such folder", "scene", "../x", "a/b/c", "https://host/x", "a/..", "-x/y", "~no-such-user/", "x" * 5000],
+    ["", "no such folder", "scene", "../x", "a/b/c", "a/..", "-x/y", "~no-such-user/", "x" * 5000],
 )
 def test_names_that_can_be_none(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -10,7 +10,7 @@ from PIL import Image
 
 from truemoment.base.boundary.endpoints import OpenAIEndpoint
 from truemoment.base.errors import UsageError
-from truemoment.media.video.encoders import Encoder, is_here
+from truemoment.media.video.encoders import Encoder, is_here, load_encoder
 from truemoment.media.video.endpoint_encoder import EndpointEncoder
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.request import RankingOptions
@@ -120,6 +120,11 @@ def test_answers_that_are_refused(bad, told):
             encoder.sentences(["a red"])
     assert str(refusal.value).startswith(f"the endpoint {server.url} ")
     assert "\n" not in str(refusal.value)
+
+
+def test_an_address_without_a_model_is_refused():
+    with pytest.raises(UsageError, match="got the address http://localhost:8000/v1 without a model, expected URL#NAME"):
+        load_encoder("http://localhost:8000/v1")
 
 
 def test_an_endpoint_of_sentences_alone_is_refused():

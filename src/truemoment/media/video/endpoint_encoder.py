@@ -25,6 +25,7 @@ import numpy as np
 
 from truemoment.base.boundary.endpoints import EndpointError, OpenAIEndpoint, key_from_environment
 from truemoment.base.boundary.endpoints.connection import Connection
+from truemoment.base.boundary.text import one_line
 from truemoment.base.errors import UsageError
 from truemoment.media.features.base import Frames
 from truemoment.media.video.encoders import Preparation, Prepared
@@ -79,6 +80,8 @@ class EndpointEncoder:
     def load(cls, text: str) -> EndpointEncoder:
         """Connect to ``URL#MODEL``; the key is that of the environment."""
         url, _, model = text.partition("#")
+        if not model.strip():
+            raise UsageError(f"got the address {one_line(url)} without a model, expected URL#NAME")
         return cls(OpenAIEndpoint(url, model, *key_from_environment(url)))
 
     def prepare(self, rgb: Pixels) -> Prepared:
