@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Batch = tuple["Prepared", list[int]]
-"""Pictures as the encoder takes them, and the number of rows that show each."""
+Batch = tuple["Prepared", list[int]]  # pictures as the encoder takes them, and the number of rows that show each
 
 BATCH = 32
 """Pictures of a batch."""

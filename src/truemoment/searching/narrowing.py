@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 FILTERS = ("file", "folder", "date", "time", "length")
 
-Range = tuple[str, str]
-"""First and last value, "" for none."""
+Range = tuple[str, str]  # first and last value, "" for none
 
 _DAY = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 _CLOCK = re.compile(r"([01]\d|2[0-3])(:[0-5]\d)?")
