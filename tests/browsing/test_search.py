@@ -516,3 +516,4 @@ def test_speech_is_searched_as_on_the_command_line(  # noqa: PLR0917 - fixtures
         ]
         assert {of["why"] for of in shown} == {"seen": {"seen"}, "said": {"said"}, "both": {"both", "seen"}}[by]
     assert client.get("/api/search", params={"q": "red", "by": "heard"}).status_code == 400
+    assert client.get("/api/search", params={"q": "red", "by": "said", "then": "blue"}).status_code == 400

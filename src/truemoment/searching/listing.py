@@ -55,11 +55,13 @@ class MomentListing(Request):
         if self.every and self.first:
             raise UsageError("got --every and --first, expected one of them")
 
-    def refuse_beside(self, *others: str) -> None:
-        """Refuse these options beside other ones, "" for none: they go with what is seen of a sentence, alone."""
-        for other in filter(None, others):
-            if self.later or self.avoided or self.must_stand_out or self.fold is not None:
-                raise UsageError(f"{other}: goes without --then, --every, --first, --avoid and --fold")
+    def check_beside(self, *, said: bool, has_picture: bool = False) -> None:
+        """Refuse a picture beside what is said, and either beside options that need a sentence that is seen."""
+        if said and has_picture:
+            raise UsageError("got --image and --said, expected one of them: a picture has no words")
+        if (said or has_picture) and (self.later or self.avoided or self.must_stand_out or self.fold is not None):
+            other = "--said" if said else "--image"
+            raise UsageError(f"{other}: goes without --then, --every, --first, --avoid and --fold")
 
     @property
     def later(self) -> tuple[str, ...]:

@@ -191,9 +191,7 @@ class SentenceSearch(MomentListing, Narrowing, RankingOptions, PictureQuery, Vid
         """Refuse a sentence and a picture, and neither."""
         if (self.query is None) == (self.image is None):
             raise UsageError("expected a sentence, or None for the sentence and image=FILE")
-        self.refuse_beside("--said" if self.said else "", "--image" if self.image is not None else "")
-        if self.said and self.image is not None:
-            raise UsageError("got --image and --said, expected one of them: a picture has no words")
+        self.check_beside(said=self.said, has_picture=self.image is not None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -126,9 +126,7 @@ def command(
 
     if output.json_path == files.csv == STANDARD_OUTPUT:
         raise UsageError("--json and --csv: both to standard output, expected one of them")
-    listing.refuse_beside("--said" if ranking.said else "", "--image" if request.image is not None else "")
-    if ranking.said and request.image is not None:
-        raise UsageError("got --image and --said, expected one of them: a picture has no words")
+    listing.check_beside(said=ranking.said, has_picture=request.image is not None)
     picture = None if request.image is None else QueryPicture.read(Path(request.image))
     lines = picture is None and request.query == STANDARD_INPUT
     no_files = replace(files, start=None, names_only=False, out=None) == MomentFiles()

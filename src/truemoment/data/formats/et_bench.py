@@ -1,7 +1,7 @@
 """Answers of E.T. Bench in words: its JSON list of samples, each with an entry ``a``.
 
-Samples of tasks whose answer is no moment are left out. Ids are ``TASK_SOURCE_IDX``, by which the evaluator tells
-samples apart. Source: PolyU-ChenLab/ETBench at 445f620, docs/BENCHMARK.md.
+Samples of tasks whose answer is no moment are left out. Ids are ``TASK_SOURCE_IDX``, which identify a sample
+for the evaluator. Source: PolyU-ChenLab/ETBench at 445f620, docs/BENCHMARK.md.
 """
 
 from __future__ import annotations

@@ -249,8 +249,7 @@ class SearchService:
         by: Why | None = next((way for way in get_args(Why) if way == text), None)
         if by is None:
             raise PageError(400, "expected seen, said or both", "by")
-        if by != "seen":
-            listing.refuse_beside("what is said")
+        listing.check_beside(said=by != "seen")
         return SearchRequest(sentence, like, top, apart_s, videos, exact, listing=listing, narrowing=narrowing, by=by)
 
     def _videos(self, visit: Visit) -> tuple[str, ...] | None:
