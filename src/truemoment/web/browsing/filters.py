@@ -206,6 +206,7 @@ def _order(looked: AnswerColumns, selection: QuerySelection, rows: Ints) -> Ints
     place = looked.place[rows]
     if selection.sort == "kind":
         kinds = looked.systems[selection.system].errors.kind[rows]
+        kinds = np.where(kinds == KINDS.index("hit"), len(KINDS), kinds)  # what went wrong comes first
         loss = column(looked, "loss", selection.system)[rows]
         return np.lexsort((place, -loss, -kinds if selection.falling else kinds))
     values = column(looked, selection.sort, selection.system)[rows]

@@ -80,7 +80,7 @@ def _levels(result: Ambiguity) -> Table:
         for at, level in enumerate(result.levels)
     )
     headings = ("noise", "mean IoU", "mean of medians", *(("quoted in the paper",) if quoted else ()))
-    return Table("IoU of a noisy label with the original label", headings, (("", rows),))
+    return Table(f"IoU of a noisy label with the original label, noise model {result.model}", headings, (("", rows),))
 
 
 def _table(result: Ambiguity) -> Table:
@@ -105,7 +105,7 @@ def _table(result: Ambiguity) -> Table:
         *("bias", "RMSE / spread", "change places, %", "tau"),
     )
     return Table(
-        f"RMSE and bias in points, mean over {len(result.names)} systems; the last four at {most.level}",
+        f"RMSE and bias in points, mean over {len(result.names)} systems, noise model {result.model}; the last four at {most.level}",
         headings,
         (("", rows),),
     )

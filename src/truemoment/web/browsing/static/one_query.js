@@ -120,7 +120,7 @@ function showFacts() {
     if (system.mending) parts.push(`correcting it adds ${fixed(100 * system.mending, 3)} points of ${about.measure}`);
     return [element("bdi", about.systems[k].name), parts.join(" · ")];
   });
-  for (const floor of query.floors) lines.push([`Floor ${floor.name}: IoU ${floor.answers.length ? fixed(floor.answers[0][3], 2) : "–"}`]);
+  for (const floor of query.floors) lines.push([`Floor, ${floor.name}: IoU ${floor.answers.length ? fixed(floor.answers[0][3], 2) : "–"}`]);
   if (query.agreement !== null) lines.push([`Agreement of annotators: mean IoU ${fixed(query.agreement, 2)}`]);
   const verdicts = Object.entries(query.verdicts).map(([verdict, count]) => `${verdict} ${count}`);
   if (verdicts.length) lines.push([`Is this the moment? people say: ${printable(verdicts.join(", "))}`]);
