@@ -105,7 +105,8 @@ def _table(result: Ambiguity) -> Table:
         *("bias", "RMSE / spread", "change places, %", "tau"),
     )
     return Table(
-        f"RMSE and bias in points, mean over {len(result.names)} systems, noise model {result.model}; the last four at {most.level}",
+        f"RMSE and bias in points, mean over {len(result.names)} systems, noise model {result.model}; "
+        f"the last four at {most.level}",
         headings,
         (("", rows),),
     )
