@@ -1,19 +1,16 @@
 """The authors' code of Moment-DETR, QD-DETR and FlashVTG: numbers, weights, inputs and names."""
 
-import json
-import zlib
-from pathlib import Path
-
 import msgspec
 import numpy as np
 import torch
+from tests.models.authors import numbers, recorded
 
 from truemoment.learning.models import get_family
 from truemoment.learning.models.base import Batch, Inputs
 from truemoment.learning.models.clip_ratings import ComparedClips
 from truemoment.learning.models.published_names import PUBLISHED
 
-RECORDED = json.loads(Path(__file__).with_name("detr_golden.json").read_text(encoding="utf-8"))
+RECORDED = recorded("detr")
 CLIP_S = 2.0
 
 FLASH_LOGITS = {0: 0.02604055, 1: 0.01107683, 75: -0.03407186, 138: -0.01412142}
@@ -23,12 +20,6 @@ FLASH_LOGITS = {0: 0.02604055, 1: 0.01107683, 75: -0.03407186, 138: -0.01412142}
 def authors_name(method, name):
     """The authors' name of a tensor of ours."""
     return PUBLISHED[method].published(name)
-
-
-def numbers(name, shape):
-    """Numbers in [-1, 1) that a name stands for: words of PCG64 seeded with its CRC-32."""
-    raw = np.random.PCG64(zlib.crc32(name.encode())).random_raw(int(np.prod(shape)))
-    return ((raw >> np.uint64(11)) * 2.0**-52 - 1.0).reshape(shape)
 
 
 START = {"coef": 1.0, "x": 0.5}

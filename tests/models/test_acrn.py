@@ -9,6 +9,8 @@ import math
 import msgspec
 import pytest
 import torch
+from authors import drawn as numbers_of
+from authors import filled, mark, recorded
 from slow_windows import (
     B,
     D,
@@ -26,7 +28,7 @@ from slow_windows import (
 
 from truemoment.base.errors import InputError
 from truemoment.learning.models.acrn import Acrn, AcrnSettings
-from truemoment.learning.models.base import Inputs
+from truemoment.learning.models.base import Batch, Inputs
 from truemoment.learning.models.ctrl import Ctrl, CtrlFusion, CtrlSettings
 from truemoment.learning.training.recipes import read_recipe
 
@@ -87,6 +89,35 @@ def test_it_is_the_slow_version_forward_and_backward(batch, attention):
     loss = sum(model.losses(batch, output).values())
     torch.testing.assert_close(loss, slow_loss(predicted, batch), rtol=1e-10, atol=0)
     assert_same_gradients(gradients(loss, model), expected)
+
+
+def test_training_and_answers_of_the_authors_code():
+    """One window for each of four sentences; answers are of every sentence with every window, as in its test."""
+    expected = recorded("acrn")
+    model = filled(Acrn(AcrnSettings(semantic=8, hidden=7, pool=2), Inputs(5, 6)), [("embed", 2.0)])
+    window = 2 + 10 * (numbers_of("start", 4, 1) + 1) + torch.tensor([0, 128 / 24], dtype=torch.float64)
+    batch = Batch(
+        words=numbers_of("sentence", 4, 1, 6),
+        n_words=torch.ones(4, dtype=torch.long),
+        word_numbers=torch.full((4, 1), 2),
+        video=numbers_of("video", 4, 1, 3, 5),
+        windows_s=window[:, None],
+        moment=(window + 0.5 * numbers_of("offsets", 4, 2)) / 30,
+        duration_s=torch.full((4,), 30.0, dtype=torch.float64),
+    )
+    output = model(batch)
+    for found, name in ((model.score_all(output), "scores"), (output.extras["offsets"][:, 0], "offsets")):
+        torch.testing.assert_close(found, torch.tensor(expected[name], dtype=torch.float64), rtol=1e-9, atol=1e-11)
+    terms = model.losses(batch, output)
+    assert {name: term.item() for name, term in terms.items()} == pytest.approx(expected["losses"], rel=1e-9)
+    sum(terms.values()).backward()
+    gradients_of = {name: mark(of.grad) for name, of in model.named_parameters()}
+    assert gradients_of == pytest.approx(expected["gradients"], rel=1e-8, abs=1e-10)
+    for sentence, answers in enumerate(expected["answers"]):
+        words = batch.words[sentence].expand(4, -1, -1)
+        output = model(dataclasses.replace(batch, words=words))
+        found = torch.cat([output.logits[:, :, None], output.extras["offsets"]], dim=2)[:, 0]
+        torch.testing.assert_close(found, torch.tensor(answers, dtype=torch.float64), rtol=1e-9, atol=1e-11)
 
 
 def test_parameters_of_the_published_model():

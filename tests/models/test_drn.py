@@ -7,8 +7,10 @@ import msgspec
 import numpy as np
 import pytest
 import torch
+from authors import drawn, filled, mark, recorded
 from torch import nn
 
+from truemoment.learning.models import drn
 from truemoment.learning.models.base import Batch, Inputs, VideoRows
 from truemoment.learning.models.drn import Drn, DrnSettings, conv_block
 
@@ -211,79 +213,69 @@ def test_answers_are_the_segments_of_the_candidates(batch):
 
 # ---- Numbers of the authors' code
 
+RECORDED = recorded("drn")
 
-def test_it_is_the_authors_code():
-    """github.com/Alvin-Zeng/DRN, commit 80743f3, run with PyTorch 2.13.0 on a CPU in double precision.
 
-    `mainModel` at the widths below, with the processor version of its focal loss and stages set to the third; weights
-    and inputs by the formulas below. "mark" is the sum of x_i cos(i); that of a gradient is of the three losses' sum.
-    """
-    settings = DrnSettings(hidden=3, position=2, channels=4, pyramid=6)
-    model = Drn(settings, Inputs(5, 4)).double()
+@pytest.fixture
+def published():
+    """The model and the batch of the recorded numbers, of which 11 segments have an IoU above 0.9."""
+    model = filled(Drn(DrnSettings(hidden=3, position=3, channels=4, pyramid=6), Inputs(5, 4)))
     for name, buffer in model.named_buffers():
         if name in ("least", "most"):
             buffer.copy_(buffer.mul(10).round().div(10))  # 5.6 was rounded to float32
-    table = _filled(torch.empty(10, 4, dtype=torch.float64))
+    with torch.no_grad():  # segments of about 24 clips
+        model.head.regress.bias.fill_(2.5)
+        model.head.regress.weight.mul_(0.1)
+        model.head.scales.copy_(torch.tensor([0.98, 1.02, 1.0]))
+    table = drawn("words", 10, 4)
     table[0] = 0
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(_filled(parameter) + (parameter.ndim == 1) - 2 * (name == "head.match.bias"))
-        model.head.scales.fill_(1.0)
     tokens = torch.tensor([[1, 2, 3, 4, 5], [6, 7, 8, 1, 0], [2, 9, 3, 0, 0], [9, 1, 0, 0, 0]])
-    words = table[tokens].requires_grad_()
     batch = Batch(
-        words=words,
+        words=table[tokens].requires_grad_(),
         n_words=torch.tensor([5, 4, 3, 2]),
-        video=2 * torch.cos(0.53 * torch.arange(4 * 32 * 5, dtype=torch.float64)).reshape(4, 32, 5),
-        moment=torch.tensor([[0.1, 0.9], [0.71, 0.95], [0.715, 0.98], [0.0, 0.26]], dtype=torch.float64),
+        video=2 * drawn("video", 4, 32, 5),
+        moment=torch.tensor([[0.0, 0.4], [0.02, 0.78], [0.11, 0.87], [0.2, 0.97]], dtype=torch.float64),
     )
-    output = model(batch)
-    found = [_mark(of) for of in (output.logits, output.extras["distances"], output.extras["iou"])]
-    assert found == pytest.approx([-5.5191710297894385, 8.115334339289948, 3.5376182106761362], rel=1e-9)
-    terms = model.losses(batch, output)
-    expected = [1.0904350669616805, 0.7603310420739062, 0.06352752719075536]
-    assert [term.item() for term in terms.values()] == pytest.approx(expected, rel=1e-9)
-    sum(terms.values()).backward()
-    gradients = {
-        "queries.shared.weight": 0.0002739353439344532,
-        "queries.lstm.back.weight_hh_l0": 0.007414607276373152,
-        "video.project.weight": -0.7228474754361018,
-        "video.place.weight": -0.09713717605078505,
-        "video.modulate.2.weight": 0.1358347185519091,
-        "video.convolve.2.0.weight": 1.4702465825848559,
-        "video.pyramid.lateral.0.0.weight": 1.2134204856163364,
-        "head.match.weight": -2.2144354310374195,
-        "head.regress.weight": 0.9061118181960721,
-        "iou.2.weight": -0.11996455260755029,
-    }
-    assert {name: _mark(model.get_parameter(name).grad) for name in gradients} == pytest.approx(gradients, rel=1e-8)
-    assert model.head.scales.grad[2].item() == pytest.approx(-0.2522448333201282, rel=1e-9)
-    of_table = torch.zeros_like(table).index_add(0, tokens.flatten(), words.grad.reshape(-1, 4))
-    of_table[0] = 0
-    assert _mark(of_table) == pytest.approx(-0.03588247076003609, rel=1e-8)
+    return model, batch, tokens
 
-    model.eval()  # with the running statistics of the one step above
-    for losses, expected in (
-        ({"classification"}, 0.4372118698296734),
-        ({"classification", "iou"}, 0.4247422871467148),
-    ):
-        model.start_stage(frozenset(losses))
+
+@pytest.mark.parametrize("learned", ["iou", "all"])
+def test_outputs_losses_and_gradients_of_the_authors_code(published, learned):
+    """Gradients of the IoU loss alone, which reach the distances through the IoU, and of all three losses."""
+    model, batch, tokens = published
+    output = model(batch)
+    found = {"logits": output.logits, **output.extras}
+    assert {name: mark(of) for name, of in found.items()} == pytest.approx({n: RECORDED[n] for n in found}, rel=1e-9)
+    terms = model.losses(batch, output)
+    assert {name: term.item() for name, term in terms.items()} == pytest.approx(RECORDED["losses"], rel=1e-9)
+    (terms["iou"] if learned == "iou" else sum(terms.values())).backward()
+    gradients = {name: 0.0 if of.grad is None else mark(of.grad) for name, of in model.named_parameters()}
+    of_words = torch.zeros(10, 4, dtype=torch.float64).index_add(0, tokens.flatten(), batch.words.grad.reshape(-1, 4))
+    of_words[0] = 0
+    gradients["words"] = mark(of_words)
+    assert gradients == pytest.approx(RECORDED["gradients"][learned], rel=1e-8, abs=1e-10)
+
+
+def test_the_iou_loss_learns_from_the_segments_that_match(published, monkeypatch):
+    model, batch, _ = published
+    seen = []
+    monkeypatch.setattr(drn, "iou_loss", lambda *columns: seen.extend(columns))
+    model.losses(batch, model(batch))
+    _, _, matching = seen
+    assert matching.sum(dim=1).tolist() == RECORDED["matching"]
+    assert matching[0, 0], "the one segment that the code clips to the video before its IoU"
+
+
+def test_answers_of_the_authors_code(published):
+    model, batch, _ = published
+    model(batch)  # running statistics of one step
+    model.eval()
+    for stage, learned in (("first stage", {"classification"}), ("third stage", {"classification", "iou"})):
+        model.start_stage(frozenset(learned))
         answer = model.answer(batch, model(batch))
         segments = torch.stack([answer.start, answer.end], dim=2)[:, :-1].clamp(0, 1)
-        assert _mark(answer.score[:, :-1]) == pytest.approx(expected, rel=1e-9)
-        assert _mark(segments) == pytest.approx(-1.6021760972282542, rel=1e-9)
-
-
-def _filled(tensor):
-    """sin(0.37 i + sum of the shape) / root of the fan-in."""
-    index = torch.arange(tensor.numel(), dtype=torch.float64)
-    fan_in = math.prod(tensor.shape[1:]) if tensor.ndim > 1 else len(tensor)
-    return (torch.sin(0.37 * index + sum(tensor.shape)) / math.sqrt(fan_in)).reshape(tensor.shape)
-
-
-def _mark(tensor):
-    values = tensor.detach().flatten()
-    return float((values * torch.cos(torch.arange(len(values), dtype=torch.float64))).sum())
+        found = {"scores": mark(answer.score[:, :-1]), "segments": mark(segments)}
+        assert found == pytest.approx(RECORDED["answers"][stage], rel=1e-9)
 
 
 # ---- What the description states (specification, sections 2 to 8)

@@ -1,11 +1,11 @@
 """TSP-PRL: against numbers of the authors' code, and what the specification states."""
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
 import torch
+from authors import drawn, filled, mark, recorded
 
 from truemoment.baselines.targets import usable
 from truemoment.data.datasets import load_annotations
@@ -17,10 +17,10 @@ D, E = 3, 4
 PHASES = {"leaf": 0, "root": 1}
 
 
-def built(seed=0, **values):
+def built(seed=0, inputs=None, **values):
     torch.manual_seed(seed)
     settings = {"unit_s": 1.0, "units": 40, "hidden": 6, "alignment": 4, "steps": 5, "phase": 1, "start": "default"}
-    return TspPrl(TspPrlSettings(**settings | values), Inputs(D, E))
+    return TspPrl(TspPrlSettings(**settings | values), inputs or Inputs(D, E))
 
 
 @pytest.fixture
@@ -38,81 +38,69 @@ def batch():
 # ---- Numbers of the authors' code
 
 
-def _filled(tensor):
-    """sin(0.37 i + sum of the shape) / root of the fan-in."""
-    index = torch.arange(tensor.numel(), dtype=torch.float64)
-    fan_in = math.prod(tensor.shape[1:]) if tensor.ndim > 1 else len(tensor)
-    return (torch.sin(0.37 * index + sum(tensor.shape)) / math.sqrt(fan_in)).reshape(tensor.shape)
+RECORDED = recorded("tsp_prl")
 
 
-def _mark(tensor):
-    values = tensor.detach().flatten()
-    return float((values * torch.cos(torch.arange(len(values), dtype=torch.float64))).sum())
+@pytest.fixture
+def published():
+    """The model and the batch of the recorded numbers.
 
-
-AUTHORS = {
-    "leaf": (
-        [-0.18308062113671753, -0.032171380025453084, 0.07914296511384439],
-        {"policy": -0.2770450514296697, "value": 1.0299261423214814, "alignment": 1.0149634728903727},
-        {
-            "encode.whole.weight": 0.15003712371743044,
-            "encode.gate.weight": 0.010242087989452777,
-            "encode.place.weight": 0.009709660349045166,
-            "encode.fuse.weight": -0.10644122200661972,
-            "align.2.weight": -0.06500858165240364,
-            "memory.weight_hh": 0.0508718540826453,
-        },
-    ),
-    "root": (
-        [-0.18308062113671753, -0.31036567644631763, 0.10255950997276347],
-        {"policy": -2.229739939064532, "value": 8.371483687492756, "alignment": 1.0149634728903727},
-        {
-            "encode.whole.weight": 0.08096560100946354,
-            "encode.gate.weight": 0.018477136427445487,
-            "encode.place.weight": 0.020957631880573258,
-            "encode.fuse.weight": 0.6450971631861894,
-            "align.2.weight": -0.06500858165240364,
-            "memory.weight_hh": 0.5011867457387293,
-            "tree.root.weight": -0.35849986264544753,
-            "tree.root_value.weight": 0.9942808347672545,
-        },
-    ),
-}
-"""Logits of the alignment, values and log-probabilities; terms of the loss; and gradients of their sum."""
-
-
-@pytest.mark.parametrize("level", PHASES)
-def test_it_is_the_authors_code(level):
-    """github.com/WuJie1010/TSP-PRL, commit f286ab4, run with a present PyTorch on a CPU in double precision.
-
-    `HRL` with layers of the widths below, functions of moves, IoU and rewards, and the loss of train.py, with // in
-    place of / as in Python 2, and the most probable action at the level that learns in place of a drawn one. U - 1 are
-    powers of 2 and moments fractions of them, so that IoUs that are equal are so to the bit, as the authors' root
-    reward wants it.
+    U - 1 are powers of 2 and moments fractions of them, so that IoUs that are equal are so to the bit, as the authors'
+    root reward wants it. The root has a bias with which it chooses each branch.
     """
-    model = built(units=65, last_unit="outside", critic="both").double().eval()
+    model = filled(
+        built(units=65, hidden=8, alignment=8, steps=12, last_unit="outside", critic="both", inputs=Inputs(3, 5)),
+        [("tree.root", 6.0), ("tree.leaf", 4.0), ("encode.place", 3.0)],
+    )
     with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            of_tree = name.startswith("tree")
-            parameter.copy_(_filled(parameter) * (3 if of_tree else 1) + (parameter.ndim == 1 and not of_tree))
+        model.tree.root.bias.copy_(torch.tensor([1.6, -1.7, 0.87, 0.15, 0.47], dtype=torch.float64))
     n_units = torch.tensor([33, 17, 65, 9, 33])
     in_units = torch.tensor([[10.25, 20.5], [1.5, 6], [30, 60.75], [2.25, 6.5], [8, 17.25]], dtype=torch.float64)
     batch = Batch(
-        words=torch.sin(0.71 * torch.arange(5 * 3 * E, dtype=torch.float64)).reshape(5, 3, E),
-        n_words=torch.full((5,), 3),
-        video=2 * torch.cos(0.53 * torch.arange(5 * 65 * D, dtype=torch.float64)).reshape(5, 65, D),
+        words=drawn("sentence", 5, 1, 5),
+        n_words=torch.ones(5, dtype=torch.long),
+        video=2 * drawn("video", 5, 65, 3),
         moment=in_units / n_units[:, None],
         duration_s=n_units.double(),
     )
+    return model, batch
+
+
+def second(probs, n_actions):
+    """The second most probable action, in place of a drawn one."""
+    assert n_actions == 1
+    return probs.topk(2).indices[:, 1:]
+
+
+@pytest.mark.parametrize("level", PHASES)
+def test_a_step_of_training_is_that_of_the_authors_code(published, level, monkeypatch):
+    """One episode of its phase ends after 11 of 12 steps, by an illegal move."""
+    model, batch = published
+    monkeypatch.setattr(torch, "multinomial", second)
     model.start_step(PHASES[level])
-    output = model(batch)
-    marks, expected, gradients = AUTHORS[level]
-    found = [_mark(of) for of in (output.logits, output.extras["value"], output.extras["log_prob"])]
-    assert found == pytest.approx(marks, rel=1e-9)
+    expected, output = RECORDED["phases"][level], model(batch)
+    counts = output.extras["counts"]
+    assert counts.sum(dim=1).tolist() == expected["steps"]
+    columns = {
+        "logits": output.logits,
+        "values": output.extras["value"],
+        "log probabilities": output.extras["log_prob"],
+        "entropies": output.extras["entropy"],
+    }
+    found = {name: mark(column * counts) for name, column in columns.items()}
+    assert found == pytest.approx({name: expected[name] for name in columns}, rel=1e-9)
     terms = model.losses(batch, output)
-    assert {name: term.item() for name, term in terms.items()} == pytest.approx(expected, rel=1e-9)
+    assert {name: term.item() for name, term in terms.items()} == pytest.approx(expected["losses"], rel=1e-9)
     sum(terms.values()).backward()
-    assert {name: _mark(model.get_parameter(name).grad) for name in gradients} == pytest.approx(gradients, rel=1e-8)
+    gradients = {name: mark(of.grad) for name, of in model.named_parameters() if of.grad is not None}
+    assert gradients == pytest.approx(expected["gradients"], rel=1e-8, abs=1e-10)
+
+
+def test_answers_are_those_of_the_authors_program(published):
+    model, batch = published
+    answer = model.eval().answer(batch, model(batch))
+    windows = torch.cat([answer.start, answer.end], dim=1) * batch.duration_s[:, None]
+    torch.testing.assert_close(windows, torch.tensor(RECORDED["windows"], dtype=torch.float64))
 
 
 # ---- What the specification states

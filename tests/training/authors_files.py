@@ -2,7 +2,7 @@
 
 Names and shapes are those of jayleicn/moment_detr at b7e553a, wjun0830/QD-DETR at 56c63b2 and Zhuo-Cao/FlashVTG at
 25b9591. The numbers of a name are
-those of :mod:`tests.models.detr_authors`, which are the same in every version of NumPy; the authors' programs were
+those of :mod:`tests.models.authors`, which are the same in every version of NumPy; the authors' programs were
 run on these weights once, and the expected outputs in the tests are theirs.
 """
 
@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 import torch
-from tests.models.detr_authors import numbers
+from tests.models.authors import numbers
 
 SMALL = {"d": 16, "heads": 2, "feedforward": 24, "encoders": 1, "decoders": 2, "slots": 4, "clip": 6, "word": 5}
 MIDDLE = {

@@ -13,8 +13,8 @@ A batch is an episode for each of its pairs. The loss is the sum of
   the tree, the leaves or the root, in turns of `phase` training steps; the other level is greedy and does not learn,
 - *alignment*: cross-entropy between the predicted IoU and the IoU, over windows that overlap the moment.
 
-Differences from the code: units of a fixed length in seconds, the mean of word vectors in place of skip-thought
-vectors, and windows after an illegal move are not learned from.
+Differences from the code: units of a fixed length in seconds, and the mean of word vectors in place of skip-thought
+vectors.
 """
 
 from __future__ import annotations
