@@ -94,7 +94,7 @@ CHINESE = Language(
     end: 结束 終止 终止 結束 截止 終了
     time: 时间 時間
     answer: 答案[是为]?
-    does_not_occur: 没有 沒有 未出现 不存在 未发生 没出现 不出现 找不到
+    does_not_occur: 没有 沒有 未出现 不存在 未发生 没出现 不出现 找不到 未检测到 未发现
     i_am_sorry: 无法 抱歉 不能观看 無法
     approximately: 大约 大約 约 左右 大概
     lasts: 持续了?(?![到至]) 持續了?(?![到至]) 历时 长达
