@@ -69,6 +69,7 @@ _CHANGES = one_of("increases increased decreases decreased grows grew shrinks im
 _OWN_TIME = one_of("processing visiting opening waiting cooking reaction exposure response running elapsed inference")
 _OTHER = one_of("another other previous earlier different")
 _FALSE = one_of("wrong false incorrect mistaken")
+_NO_PART_OF = "".join(rf"(?<!\b{name} of the )" for name in ("part", "portion", "segment", "section", "moment"))
 _COOK = one_of("bake cook boil simmer fry roast chill heat knead microwave marinate steam rest soak rise")
 _MOVE = one_of("move moves set sets drag drags turn turns adjust raise lower")
 
@@ -118,7 +119,7 @@ EXCLUSIONS = (
         NO_MOMENT,
         "video film foot movie record",
         (
-            rf"{words.VIDEO_IS}[^.;\n]{{0,20}}{_ANY}",
+            rf"{_NO_PART_OF}{words.VIDEO_IS}[^.;\n]{{0,20}}{_ANY}",
             rf"\b{words.WHOLE_VIDEO}(?:'s)? (?:length|duration|range|timeline)\b[^.;\n]{{0,20}}{_ANY}",
             rf"\b{words.WHOLE_VIDEO},? (?:which|that) (?:only )?(?:covers|lasts|runs|spans)\b[^.;\n]{{0,20}}{_ANY}",
             rf"\bvideo_[a-z]+\W{{1,4}}{_ANY}|(?:\A|[\n.;] ?)video: {_ANY}",
@@ -172,7 +173,8 @@ EXCLUSIONS = (
             rf"\ban? (?:[a-z]+ ){{0,2}}(?:{words.VIDEO}|moment|period|scene|shot|interval) of (?:{_ABOUT} )?{_RANGE}",
             rf"{_RANGE}[\s-]{{1,2}}(?:long\b|in (?:length|duration|total)\b)",
             rf"\b{_COOK}\b[^.;\n]{{0,30}}{_MINUTES}|\bruns {_ONE_UNIT}",
-            rf"{_ONE_UNIT} (?:of (?!(?:the |this )?{words.VIDEO}\b)[a-z]|pass|elapse|go by|are enough)",
+            rf"{_ONE_UNIT} of (?!(?:the |this )?(?:\d[\d:.]*[ -]?[a-z]* )?{words.VIDEO}\b)[a-z]",
+            rf"{_ONE_UNIT} (?:pass|elapse|go by|are enough)",
             rf"\b(?:an?|the|this|that|brief|short) {_SECOND}[ -]{_NOUN}",
         ),
     ),
@@ -260,7 +262,10 @@ EXCLUSIONS = (
     Exclusion(
         "one time or another",
         "later earlier or_",
-        (rf"{_ANY} or (?:(?:a (?:little|bit) |slightly |somewhat )?(?:later|earlier)|before|after)\b",),
+        (
+            rf"{_ANY}(?: or so)?[^.;\n]{{0,12}} or "
+            r"(?:(?:a (?:little|bit) |slightly |somewhat )?(?:later|earlier)|before|after)\b",
+        ),
     ),
     Exclusion("a question", "?", (rf"{_ANY}[^.,;!?\n\"{{}}()\[\]]{{0,60}}\?",)),
     Exclusion(

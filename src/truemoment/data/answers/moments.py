@@ -174,6 +174,8 @@ def label_of(before: str) -> Label:
     >>> label_of('the event starts at about '), label_of('"score": '), label_of("he has ")
     ('start', 'other', '')
     """
+    if before.endswith(" with "):
+        return "other"  # "the number starts with 12"
     for word in reversed(_LABEL_WORD.findall(before)):
         labels = [words.LABELS[part] for part in (word, *word.split("_")) if part in words.LABELS]
         if labels:

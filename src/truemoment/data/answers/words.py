@@ -127,7 +127,7 @@ TO_THE_END = (
 LATER = r"\s(?:later|afterwards?)\b"
 """Behind a number of seconds that count from the time before it."""
 LASTS = r"\b(?:lasts?|lasting|lasted|for)(?: about| only| around| roughly| approximately| just| for){0,2} \Z"
-NAMED_BEHIND = r"\s?\((?:(?P<start>start|begin)|(?P<end>end))[a-z ]{0,20}\)"
+NAMED_BEHIND = r"\s?(?:\(|(?:as|is) (?:the |its )?)(?:(?P<start>start|begin)|(?P<end>end))[a-z ]{0,20}\)?"
 FROM_THE_START = (
     r"(?:"
     rf"(?:from |at )?(?:the )?(?:very )?(?:start|beginning|outset|0)(?: of the {VIDEO})?"
