@@ -18,6 +18,9 @@ ARROW = "-->"
 BLINK_S = 0.02
 """Of the cues that end a line of rolling captions: 10 ms."""
 
+MOST_REPEATED = 100
+"""Lines or words that a cue repeats of the one before: more than a screen shows."""
+
 LEAST_GROWN = 3
 """Cues in a row that each go on after words of the one before: live captions, which grow word by word."""
 
@@ -165,7 +168,7 @@ def _parts(cue: TimedText, unit: re.Pattern[str]) -> list[tuple[int, str]]:
 
 def _n_repeated(before: Sequence[str], after: Sequence[str]) -> int:
     """Return how many parts a cue repeats at its start from the end of the one before."""
-    most = min(len(before), len(after))
+    most = min(len(before), len(after), MOST_REPEATED)
     return next((n for n in range(most, 0, -1) if before[-n:] == after[:n]), 0)
 
 

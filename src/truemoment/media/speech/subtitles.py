@@ -107,7 +107,7 @@ def read_subtitles(path: Path, *, fps: float | None = None) -> Subtitles:
     left_out = [(n_swapped, "do not end after they start"), (n_empty, "have no text")]
     faults = [f"{count} of {len(events)} cues {why}" for count, why in left_out if count]
     if all(cue.kind == "sound" for cue in cues):
-        problem = ": ".join(["has no cues of speech", *[", ".join(faults)] * bool(faults)])
+        problem = f"has no cues of speech: {', '.join(faults)}" if faults else "has no cues of speech"
         raise InputError(problem, path=path, hint="is it a file of subtitles?")
     notes += [f"{fault} and are left out" for fault in faults]
     return Subtitles(tuple(cues), tuple(notes))
