@@ -8,10 +8,13 @@ Run: python benchmarks/answers.py
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import resource
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 from truemoment.data.answers import parse_answer
 
@@ -27,10 +30,14 @@ STYLES = (
     "The 2 people laugh between {a:.1f} and {b:.1f} seconds.",
 )
 SILENT = ("The event does not occur in the video.", "I'm sorry, but I can't watch videos.", "2 bags at the start")
+IN_CIRCULATION = Path(__file__).parents[1] / "tests/answers/in_circulation.jsonl"
 NASTY = ("12 ", "1:", "1,", "12-", "[12, ", "12s and ", "<think>", "does not ", '{"start":', "9", "[", "\n")
 
 
-def invented(rng: random.Random) -> tuple[str, tuple[tuple[float, float], ...]]:
+Moments = tuple[tuple[float, float], ...]
+
+
+def invented(rng: random.Random) -> tuple[str, Moments]:
     """Return an answer and the moments it tells."""
     if rng.random() < 0.1:
         return rng.choice(SILENT), ()
@@ -42,10 +49,32 @@ def invented(rng: random.Random) -> tuple[str, tuple[tuple[float, float], ...]]:
     return text, ((round(a, 1), round(b, 1)),)
 
 
-def straightforward(text: str) -> tuple[tuple[float, float], ...]:
+def accuracy(read: Callable[[str], Moments]) -> str:
+    """Return recall and precision of a reader on the answers of the tests."""
+    lines = [json.loads(line) for line in IN_CIRCULATION.read_text("utf-8").splitlines()]
+    expected = [
+        () if isinstance(line["expected"], str) else tuple((float(a), float(b)) for a, b in line["expected"])
+        for line in lines
+    ]
+    found = [read(line["answer"]) for line in lines]
+    right = sum(are_same(one, other) for one, other in zip(found, expected, strict=True) if other)
+    n_read, n_moments = sum(map(bool, found)), sum(map(bool, expected))
+    share = f"recall {100 * right / n_moments:.1f} %, precision {100 * right / n_read:.1f} %"
+    return f"{len(lines):,} answers of the tests, {n_moments:,} with moments: {share}"
+
+
+def straightforward(text: str) -> Moments:
     """Take the first two numbers."""
     numbers = [float(number) for number in NUMBER.findall(text)[:2]]
     return ((numbers[0], numbers[1]),) if len(numbers) == 2 else ()
+
+
+def are_same(some: Moments, others: Moments) -> bool:
+    """Whether moments are equal, but for the last digits of a sum of minutes and seconds."""
+    pairs = zip(some, others)  # noqa: B905 - their lengths are compared
+    return len(some) == len(others) and all(
+        x == y or abs(x - y) < 1e-6 for moment, other in pairs for x, y in zip(moment, other, strict=True)
+    )
 
 
 def main() -> None:
@@ -56,11 +85,9 @@ def main() -> None:
         began = time.process_time()
         found = [read(text) for text in texts]
         took_s = time.process_time() - began
-        right = sum(
-            len(one) == len(other) and all(abs(x - y) < 1e-6 for m, n in zip(one, other) for x, y in zip(m, n))  # noqa: B905
-            for one, other in zip(found, moments, strict=True)
-        )
+        right = sum(map(are_same, found, moments))
         print(f"{name}: {N_ANSWERS:,} answers in {took_s:.2f} s on one core, {100 * right / N_ANSWERS:.1f} % right")
+        print(f"{name}: {accuracy(read)}")
     for pattern in NASTY:
         text = pattern * (1_000_000 // len(pattern))
         began = time.process_time()

@@ -4,9 +4,8 @@ The sentences of ``in_circulation.jsonl`` are invented, in the styles that paper
 "refused" is everything that is no moment and no denial: half a moment, another unit, another number, a model that
 declines. `docs/answers.md` has how many of each set were read before the reader was mended for them.
 
-All are read as expected now, but those that are left out: of the last 1,713, two of parts of the video without a unit
-(``[0.5, 0.75]``), a call of ``crop_video`` and a concert "from 20:00 to 22:30", which are read as seconds, and twenty
-that are not read.
+All are read as expected now, but those that are left out: 35 that are not read, and sixteen that are read although a
+person would not, such as parts of the video without a unit (``[0.5, 0.75]``).
 """
 
 import json
@@ -87,7 +86,7 @@ def test_of_several_moments_the_one_is_read_that_the_text_chooses():
 
 
 def test_the_answers_are_many_and_of_many_styles():
-    assert len(LINES) > 2200
+    assert len(LINES) > 3300
     assert len({line["answer"] for line in LINES}) == len(LINES)
-    assert min(Counter(isinstance(line["expected"], str) for line in LINES).values()) > 400
+    assert min(Counter(isinstance(line["expected"], str) for line in LINES).values()) > 1200
     assert len({line["style"] for line in LINES}) > 100

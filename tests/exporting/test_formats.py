@@ -99,6 +99,21 @@ def test_no_sentence_forges_an_event(sentence):
     assert len(pysubs2.SSAFile.from_string(export_text(moments, ".srt"), format_="srt")) == 1
 
 
+def test_names_and_neighbours_of_public_reports():
+    # PySceneDetect#516: an event ends where the next one starts, at 24 frames a second; auto-editor#344 and dj-beat#1:
+    # names with signs of XML.
+    name = 'Bob\'s & "Ann" <1>.mp4'
+    moments = [ExportedMoment(film(Fraction(24), name), a, b, "x", 0.5) for a, b in ((0, 40), (41, 86), (87, 125))]
+    events = [line.split()[-2:] for line in export_text(moments, ".edl").splitlines() if line[:3].isdigit()]
+    assert events == [
+        ["00:00:00:00", "00:00:01:17"],
+        ["00:00:01:17", "00:00:03:15"],
+        ["00:00:03:15", "00:00:05:06"],
+    ]
+    root = ET.fromstring(export_text(moments, ".xml").encode())  # noqa: S314 - our own text
+    assert name in {of.text for of in root.iter("name")}
+
+
 def test_markers_have_the_sentence_the_match_and_the_note():
     moments = [ExportedMoment(film(), 100, 149, "a door opens", 0.2944, 0.976, "the best\ntake")]
     comment = "match 98 %, score 0.294, the best take"

@@ -38,6 +38,13 @@ from truemoment.media.speech.subtitles import read_subtitles
         (">> Anna: Hurry!", ("Anna: Hurry!", "speech")),
         ("ÉLODIE : Vite !", ("Vite !", "speech")),
         ("Anna: (sobs)", ("", "sound")),
+        # cdown/srt#92: a colon at the end of a line; SubtitleEdit#19 and pull request 13687, NuvioTV#3255
+        ("<i>Empire:\n1.204.306.</i>", ("Empire: 1.204.306.", "speech")),
+        ("She writes:", ("She writes:", "speech")),
+        ("UNA:\nThe log.\nStardate 2.", ("The log. Stardate 2.", "speech")),
+        ("Fine. Ivo: Hi!", ("Fine. Ivo: Hi!", "speech")),
+        (">> JOHN: Hurry!", ("Hurry!", "speech")),
+        ("{b}Stop{/b} {\\an8}at {x, y}.", ("Stop at {x, y}.", "speech")),
         ("МУЖЧИНА: Стой", ("Стой", "speech")),
         # no capitals
         ("أين كنت", ("أين كنت", "speech")),
@@ -96,7 +103,8 @@ def test_numbers_that_are_spoken(tmp_path, texts, numbered):
         ("00:00:04 --> 00:00:07", 4.0),  # pysrt#25, SubtitlesParser#5
         ("00:00:04，100 --> 00:00:07，300", 4.1),
         ("00:00:04,250000 --> 00:00:07,5", 4.25),  # androidx/media#1997
-        ("00:00:04,100-->00:00:07,300 X1:40 X2:600", 4.1),
+        ("00:00:04,100-->00:00:07,300 X1:40 X2:600", 4.1),  # go-astisub#51: no blanks beside the arrow
+        ("01:04,200 --> 1:06,000", 64.2),  # cortex pull request 286, webvtt.js#17: no hours, minutes of one digit
     ],
 )
 def test_times_as_programs_write_them(tmp_path, times, start_s):
@@ -111,6 +119,9 @@ def test_times_as_programs_write_them(tmp_path, times, start_s):
         "00:00:04:100 --> 00:00:07:300",
         "-00:00:04,100 --> 00:00:07,300",
         "00:00:04,100 -->",
+        "00:00:04,100 \N{EN DASH}-> 00:00:07,300",  # UnityPlugin-AVProVideo#648
+        "00\N{FULLWIDTH COLON}00\N{FULLWIDTH COLON}04,100 --> 00:00:07,300",  # srt-gpt-translator#2
+        "00:00:04,249.0999999 --> 00:00:07,251.8",  # subtitle.js#68
     ],
 )
 def test_times_that_cannot_be_read_are_refused_with_their_line(tmp_path, times):
@@ -171,6 +182,33 @@ def test_captions_that_roll_up_give_each_line_once(tmp_path):
     assert cues(tmp_path, text)[0] == [(0.0, "one two three"), (1.0, "four"), (2.0, "five")]
     refrain = "".join(f"{k + 1}\n00:00:0{k},000 --> 00:00:0{k + 1},000\nla la\n\n" for k in range(3))
     assert cues(tmp_path, refrain)[0] == [(0.0, "la la"), (1.0, "la la"), (2.0, "la la")]
+
+
+def test_captions_that_grow_give_each_word_once(tmp_path):
+    """ccextractor#2288: live captions, a word or two a cue, after captions that are shown whole."""
+    shown = ["Plus other prizes.", "Today", "Today only.", "Today only.\nLife", "Life <i>is</i>", "Life is short\nnow."]
+    vtt = "WEBVTT\n\n" + "".join(f"00:0{k}.000 --> 00:0{k}.900\n{text}\n\n" for k, text in enumerate(shown))
+    fresh = ["Plus other prizes.", "Today", "only.", "Life", "is", "short now."]
+    assert cues(tmp_path, vtt)[0] == list(enumerate(fresh))
+    once = srt("No.", "No. I won't.", "I won't go.", "Then stay.")  # repeated words of a talk
+    assert [text for _, text in cues(tmp_path, once)[0]] == ["No.", "No. I won't.", "I won't go.", "Then stay."]
+
+
+def test_cues_without_length_are_counted_or_refused(tmp_path):
+    """Const-me/Whisper#229: every time is 0; noophq/subtitle#13: a cue without text."""
+    zero = "1\n00:00:00,000 --> 00:00:00,000\nHi.\n\n"
+    with pytest.raises(InputError, match="has no cues of speech: 2 of 2 cues do not end after they start"):
+        cues(tmp_path, zero + zero.replace("1\n", "2\n"))
+    assert cues(tmp_path, "WEBVTT\n\n00:01.000 --> 00:02.000\n\n00:03.000 --> 00:04.000\nGo.\n") == (
+        [(3.0, "Go.")],
+        ("1 of 2 cues have no text and are left out",),
+    )
+
+
+def test_braces_of_ass(tmp_path):
+    """SubtitleEdit#8923: comments in braces; #5379: braces that are text; splayerx#539: hard blanks."""
+    ass = "[Events]\nFormat: Start, End, Text\nDialogue: 0:00:01.00,0:00:02.00,Go\\hon {check} to \\{A\\}.\n"
+    assert cues(tmp_path, ass)[0] == [(1.0, "Go on to {A}.")]
 
 
 def test_drawings_and_positions_of_ass(tmp_path):

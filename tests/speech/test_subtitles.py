@@ -113,7 +113,7 @@ def test_faults_are_refused_in_one_line(tmp_path, content, message):
 
 def test_cues_that_end_before_they_start_are_counted(tmp_path):
     found = read_subtitles(written(tmp_path, SRT + "\n4\n00:00:12,000 --> 00:00:11,000\nBack.\n"))
-    assert found.notes == ("1 of 4 cues end before they start and are left out",)
+    assert found.notes == ("1 of 4 cues do not end after they start and are left out",)
     with pytest.raises(MissingFileError):
         read_subtitles(tmp_path / "none.srt")
 

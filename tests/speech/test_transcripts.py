@@ -135,6 +135,15 @@ def test_words_without_times_lie_between_their_neighbours(tmp_path):
             {"result": [{"word": "a", "start": 9, "end": 10}, {"word": "b", "start": 1, "end": 2}]},
             "got the word 'b' at 1.00 s after one at 9.00 s",
         ),
+        (  # whisperX#419: words of a segment from the last to the first
+            "a.json",
+            {
+                "segments": [
+                    {"words": [{"word": w, "start": s, "end": s + 0.1} for w, s in (("Your", 9.0), ("real", 7.5))]}
+                ]
+            },
+            "got the word 'real' at 7.50 s after one at 9.00 s",
+        ),
         ("a.json", {"result": [{"word": "a"}]}, "has no word with a time"),
         ("a.ctm", "film 1 0.5 a door\n", "a.ctm:1: got 'film 1 0.5 a door', expected FILE CHANNEL START"),
         ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nA door.\n", "has no time stamps between words"),
@@ -146,6 +155,15 @@ def test_malformed_transcripts_are_refused_in_one_line(tmp_path, name, content, 
         read_transcript(written(tmp_path, name, content))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_words_without_length_and_segments_without_text_are_read(tmp_path):
+    # transformers.js#223: words of length 0; Exmaralda#357: an empty segment between others.
+    words = [("Oh,", 2.88, 2.88), ("what", 2.88, 2.88), ("in", 2.88, 3.0)]
+    segments = [{"text": f" {w}", "words": [{"word": f" {w}", "start": s, "end": e}]} for w, s, e in words]
+    segments.insert(1, {"text": "", "words": []})
+    found = read_transcript(written(tmp_path, "a.json", {"segments": segments})).words
+    assert [(word.text, word.start_s, word.end_s) for word in found] == words
 
 
 def test_a_transcript_of_a_longer_sound_is_refused(tmp_path):

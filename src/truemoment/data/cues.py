@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from truemoment.base.boundary.own_path import AnyPath
@@ -18,6 +18,12 @@ ARROW = "-->"
 BLINK_S = 0.02
 """Of the cues that end a line of rolling captions: 10 ms."""
 
+MOST_REPEATED = 100
+"""Lines or words that a cue repeats of the one before: more than a screen shows."""
+
+LEAST_GROWN = 3
+"""Cues in a row that each go on after words of the one before: live captions, which grow word by word."""
+
 EVENTS = "[Events]"
 """The section of ASS and SSA with the cues."""
 
@@ -25,6 +31,8 @@ _TIMES = re.compile(r"\s*(?P<start>\S+)\s*-->\s*(?P<end>\S+)(?:\s.*)?")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:[.,\N{FULLWIDTH COMMA}]\d*)?)")
 _LIKE_TIMES = re.compile(r"\s*\d+:\d+:\d+\S*\s*[^\w\s:]+\s*\d+:\d+:\d+\S*\s*")
 _MARKUP = re.compile(r"<[^<>]*>|\{\\[^}]*\}")
+_LINE = re.compile(r"[^\n]+")
+_WORD = re.compile(rf"(?:{_MARKUP.pattern}|\S)+")
 _WORD_TIME = re.compile(r"<\d+(?::\d+)+\.\d+>")
 _VTT_BLOCKS = re.compile(r"(NOTE|STYLE|REGION)(\s|$)")
 
@@ -33,9 +41,10 @@ _FPS = re.compile(r"\d+(?:[.,]\d+)?")
 
 _ASS_FIELDS = ("Layer", "Start", "End", "Style", "Name", "MarginL", "MarginR", "MarginV", "Effect", "Text")
 _ASS_KINDS = ("Dialogue", "Comment", "Picture", "Sound", "Movie", "Command")
-_OVERRIDES = re.compile(r"\{([^}]*)\}")
+_OVERRIDES = re.compile(r"(?<!\\)\{([^}]*)\}")
 _DRAWING = re.compile(r"\\p(\d+)")
 _ASS_BREAK = re.compile(r"\\[Nn]")
+_ASS_BRACE = re.compile(r"\\(?=[{}])")
 
 
 class TimedText(NamedTuple):
@@ -45,16 +54,6 @@ class TimedText(NamedTuple):
     start_s: float
     end_s: float
     text: str
-
-    @property
-    def marked_lines(self) -> list[str]:
-        """The lines of the text, with their markup, that are not blank without it."""
-        return [line for line in self.text.split("\n") if _without_markup(line)]
-
-    @property
-    def lines(self) -> list[str]:
-        """These lines without markup."""
-        return [_without_markup(line) for line in self.marked_lines]
 
     @property
     def plain(self) -> str:
@@ -108,7 +107,10 @@ def cues_of(text: str, path: AnyPath, fps: float | None = None) -> Iterator[Time
         yield from _of_microdvd(lines, path, fps)
     else:
         cues = list(_of_webvtt(lines, path) if begin.startswith("WEBVTT") else _of_srt(lines, path))
-        yield from _unrolled(cues) if _WORD_TIME.search(text) or _is_rolling(cues) else cues
+        if _WORD_TIME.search(text) or _is_rolling(cues):
+            yield from _unrolled(cues, _LINE, [True] * len(cues))
+        else:
+            yield from _unrolled(cues, _WORD, _grows(cues))
 
 
 def _of_webvtt(lines: list[str], path: AnyPath) -> Iterator[TimedText]:
@@ -141,26 +143,47 @@ def _is_rolling(cues: Sequence[TimedText]) -> bool:
     The latter are those of a recogniser, the former those of live television.
     """
     pairs = list(pairwise(cues))
-    n_rolling = sum(0 < _n_repeated(before.lines, cue.lines) < len(cue.lines) for before, cue in pairs)
-    return (len(cues) > 2 and 2 * n_rolling >= len(pairs)) or any(
+    return (len(cues) > 2 and 2 * sum(_go_on(cues, _LINE)) >= len(pairs)) or any(
         0 < cue.end_s - cue.start_s <= BLINK_S and cue.plain and cue.plain in before.plain for before, cue in pairs
     )
 
 
-def _n_repeated(before: Sequence[str], lines: Sequence[str]) -> int:
-    """Return how many lines a cue repeats at its start from the end of the one before."""
-    most = min(len(before), len(lines))
-    return next((n for n in range(most, 0, -1) if before[-n:] == lines[:n]), 0)
+def _grows(cues: Sequence[TimedText]) -> list[bool]:
+    """Return whether each cue is one of several in a row that go on after words of the one before."""
+    runs = ((goes_on, len(list(run))) for goes_on, run in groupby(_go_on(cues, _WORD)))
+    return [goes_on and length >= LEAST_GROWN for goes_on, length in runs for _ in range(length)]
 
 
-def _unrolled(cues: Sequence[TimedText]) -> Iterator[TimedText]:
-    """Yield rolling captions without the lines that each repeats of the one before."""
-    before: Sequence[str] = ()
-    for cue in cues:
-        fresh = cue.marked_lines[_n_repeated(before, cue.lines) :]
-        before = cue.lines or before
-        if fresh:
-            yield cue._replace(text="\n".join(fresh))
+def _go_on(cues: Sequence[TimedText], unit: re.Pattern[str]) -> list[bool]:
+    """Return whether each cue repeats the end of the one before, in lines or words, and goes on."""
+    texts = [[text for _, text in _parts(cue, unit)] for cue in cues]
+    return [0 < _n_repeated(before, after) < len(after) for before, after in pairwise([[], *texts])]
+
+
+def _parts(cue: TimedText, unit: re.Pattern[str]) -> list[tuple[int, str]]:
+    """Return where each line or word of a cue begins, and its text without markup; none of markup alone."""
+    parts = ((part.start(), _without_markup(part[0])) for part in unit.finditer(cue.text))
+    return [(at, text) for at, text in parts if text]
+
+
+def _n_repeated(before: Sequence[str], after: Sequence[str]) -> int:
+    """Return how many parts a cue repeats at its start from the end of the one before."""
+    most = min(len(before), len(after), MOST_REPEATED)
+    return next((n for n in range(most, 0, -1) if before[-n:] == after[:n]), 0)
+
+
+def _unrolled(cues: Sequence[TimedText], unit: re.Pattern[str], rolls: Sequence[bool]) -> Iterator[TimedText]:
+    """Yield captions, those that roll without the lines or words that each repeats of the one before."""
+    before: list[str] = []
+    for cue, is_rolling in zip(cues, rolls, strict=True):
+        if not is_rolling:
+            yield cue
+        parts = _parts(cue, unit)
+        texts = [text for _, text in parts]
+        fresh = parts[_n_repeated(before, texts) :]
+        before = texts or before
+        if is_rolling and fresh:
+            yield cue._replace(text=cue.text[fresh[0][0] :])
 
 
 def _of_srt(lines: list[str], path: AnyPath) -> Iterator[TimedText]:
@@ -247,7 +270,7 @@ def _of_ass(lines: list[str], path: AnyPath) -> Iterator[TimedText]:
 
 
 def ass_text(text: str) -> str:
-    r"""Return what the text of a line of ASS shows, in lines: overrides are left out, and drawings.
+    r"""Return what the text of a line of ASS shows, in lines: overrides, comments in braces and drawings are left out.
 
     Examples
     --------
@@ -261,4 +284,4 @@ def ass_text(text: str) -> str:
                 is_drawing = int(scale) > 0
         elif not is_drawing:
             shown.append(part)
-    return _ASS_BREAK.sub("\n", "".join(shown)).replace("\\h", " ")
+    return _ASS_BRACE.sub("", _ASS_BREAK.sub("\n", "".join(shown)).replace("\\h", " "))

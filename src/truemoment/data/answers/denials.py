@@ -19,7 +19,7 @@ _NO_LIST = re.compile(r"\[\s*\]|\bnull\b|:\s*none\b|^\s*\{\s*\}\s*$")
 _NEVER = re.compile(r"\bnever [a-z]+(?:s|es|ed)\b")
 _HAS_NO = re.compile(
     rf"\b(?:{words.VIDEO}|frames?|i) (?:has|have|see) no\b|\b(?:contains?|shows?|features?|includes?|depicts?) no\b"
-    r"|\bnone of (?:them|it)\b|\b(?:nobody|no one)\b"
+    r"|\b(?:none|neither) of (?:them|it)\b|\b(?:nobody|no one)\b"
 )
 _HARMLESS = re.compile(rf"\b{words.HARMLESS}\b")
 _NOT_THERE = re.compile(words.NOT_THERE)

@@ -14,7 +14,7 @@ from truemoment.data.answers.groups import undecided
 from truemoment.data.answers.judging import another_unit
 from truemoment.data.answers.moments import REACH, Moment, label_of
 from truemoment.data.answers.part import Extract
-from truemoment.data.answers.places import Wording, kind_of
+from truemoment.data.answers.places import MAY_BE_OF_A_DAY, Wording, kind_of
 from truemoment.data.answers.reading import ParsedAnswer, Reading
 from truemoment.data.answers.times import RELATIVE, Time
 
@@ -23,7 +23,9 @@ NOTHING = ParsedAnswer("failed", (), None, "nothing that could be a moment")
 _LATER = re.compile(words.LATER)
 _ONLY_AND = re.compile(r",? and (?:at |again )*")
 _AND = re.compile(r"[^.;:!?\n]{0,40}\band [^.;:!?\n]*\Z")
-_NO_PLACE = re.compile(r"\b(?:of|for|in|are|were|(?<!earlier )(?<!later )than|next|last|within) (?:about |around )?\Z")
+_NO_PLACE = re.compile(
+    r"\b(?:of|for|in|are|were|(?<!earlier )(?<!later )than|at least|at most|next|last|within) (?:about |around )?\Z"
+)
 _OR = re.compile(r"\bor\b(?! so\b)")
 _TWICE = re.compile(words.TWICE)
 _STATES_LENGTH = re.compile(words.STATES_LENGTH)
@@ -63,6 +65,8 @@ def join_halves(part: Extract, moments: Sequence[Moment], times: Sequence[Time])
         return None
     (half,), (time,) = moments, others
     between = part.text[half.stop : time.begin]
+    if MAY_BE_OF_A_DAY.match(part.text, time.begin) and MAY_BE_OF_A_DAY.search(part.text, half.begin, half.stop):
+        return None
     if half.how == "an end" and time.end <= half.begin and time.value < half.end:
         return half._replace(begin=time.begin, start=time.value, how="two times")
     if half.how == "a start" and 0 < len(between) <= REACH and _AND.match(between) and half.start < time.value:

@@ -113,7 +113,7 @@ def _moment_of_two(text: str, times: Sequence[Time], at: int, label: Label, befo
     to_the_end = _TO_THE_END.match(text, first.end)
     if link == "labels" and to_the_end is not None and not to_the_end["on"]:
         link = ""  # "from 0:38 until the end, with 5 players"
-    if link == "length first" and at + 2 < len(times) and _is_a_start(text, second, times[at + 2], first):
+    if link in ("length first", "reversed") and at + 2 < len(times) and _is_a_start(text, second, times[at + 2], first):
         link = ""  # "it lasts 8 s, it starts at 12 s and ends at 20 s"
     length = _chain(text, times, at) if link == "range" else 2
     if length > 2:
@@ -157,7 +157,7 @@ def _counts(text: str, time: Time) -> bool:
         return False
     follows = _FOLLOWER.match(text, time.end)
     if follows is None or follows["word"] is None:
-        return False
+        return follows is not None and follows[0][1:].isalpha()  # "20-yard"
     word = follows["word"].removesuffix("'")
     if word in words.MEASURED or "." in text[time.begin : time.end]:
         return word in words.MEASURED
@@ -174,6 +174,8 @@ def label_of(before: str) -> Label:
     >>> label_of('the event starts at about '), label_of('"score": '), label_of("he has ")
     ('start', 'other', '')
     """
+    if before.endswith(" with "):
+        return "other"  # "the number starts with 12"
     for word in reversed(_LABEL_WORD.findall(before)):
         labels = [words.LABELS[part] for part in (word, *word.split("_")) if part in words.LABELS]
         if labels:
@@ -190,7 +192,8 @@ def _bracketed(text: str, times: Sequence[Time], at: int) -> Sequence[Time]:
     last = at
     while last + 1 < len(times) and times[last + 1].begin - times[last].end <= 8:
         between = text[times[last].end : times[last + 1].begin].strip(" \n\t\"'")
-        if between not in (",", ";") and (between or opening not in ("[", "(")):
+        beside = between in ("", "and") and alone and "\n" not in text[times[last].end : times[last + 1].begin]
+        if between not in (",", ";") and not beside and (between or opening not in ("[", "(")):
             break
         last += 1
     closing = text[times[last].end : times[last].end + 12].lstrip(" \n\t\"'")[:1]

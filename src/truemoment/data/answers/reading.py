@@ -11,7 +11,7 @@ from truemoment.base.records import Status
 from truemoment.base.rules import OneSided, Swapped, Which
 from truemoment.data.axes import Axis, parse_axis
 
-VERSION = 5
+VERSION = 6
 """Version of the reader: rises when the reading of some answer changes."""
 
 

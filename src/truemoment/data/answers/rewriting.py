@@ -106,7 +106,7 @@ def rewritten(answer: str) -> Rewritten:
     if '"' in answer or "'" in answer:
         text = text.replaced(_CAMEL_KEY, lambda key: _HUMP.sub("_", key[0]))
     text = text._replace(text=plain(text.text))
-    if any_of(('"', "'", "to_"), text.text):
+    if any_of(('"', "'", "to_", "</"), text.text):
         text = text.replaced(_KEY, lambda key: f"{'end' if key['end'] else 'start'}{key['rest'] or ''}")
     if any_of(("\\", "$", "≤", "<="), answer):
         typed = text
@@ -125,6 +125,8 @@ def rewritten(answer: str) -> Rewritten:
         text = text.replaced(_REASONS, _blank)
     if any_of(("~~", "frame", "pt"), text.text):
         text = text.replaced(_ASIDE, _blank)
+    if "start" in text.text:
+        text = text.replaced(_ASSIGNED, lambda pair: f"start: {pair['start']} end: {pair['end']}")
     if "start" in text.text and "\n" in text.text:
         text = text.replaced(_TABLE, _rows)
     known = _languages(text.text)
@@ -152,8 +154,8 @@ def _blank_near(text: str, at: int) -> int:
 _CAMEL_KEY = re.compile(r"(?<=[\"'])[a-z]+(?:[A-Z][a-z]+){1,3}(?=[\"']\s?:)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _KEY = re.compile(
-    r"(?:(?<=[\"'])|(?<![^\s{,])(?=[a-z]+_))(?:t_?0|st?|in|from|beg|(?P<end>t_?1|ed?|fin|out|to|until|finish))"
-    r"(?P<rest>_[a-z]{1,12})?(?=[\"']?\s?[:=])"
+    r"(?:(?<=[\"'])|(?<![^\s{,])(?=[a-z]+_)|(?<=</)|(?<=<))(?:t_?0|st?|in|from|beg|(?P<end>t_?1|ed?|fin|out|to|until|finish))"
+    r"(?P<rest>_[a-z]{1,12})?(?=[\"']?\s?[:=]|>)"
 )
 """A key for a start or an end: "t0" and "t1", "st" and "ed", "from_sec" and "to_sec"."""
 _TIME_TOKENS = re.compile(r"<t?\d{1,4}>(?:\s?<t?\d{1,4}>)?")
@@ -172,6 +174,7 @@ _REASONS = re.compile(
     r"(?<=\")(?:explanation|reason(?:ing|s)?|rationale|analysis|thoughts?|question|query|sentence)\"\s?:\s?\"[^\"]{0,2000}(?=\")"
 )
 """Values of the keys that hold reasoning or repeat the question."""
+_ASSIGNED = re.compile(r"\bstart\w*, ?end\w*\)? ?[=:] ?[\[(]?(?P<start>\d+(?:[.:]\d+)*) ?s?, ?(?P<end>\d+(?:[.:]\d+)*)")
 _TABLE = re.compile(
     r"(?<![^\n])(?P<head>[^\n]{0,80}\bstart[^\n]{0,80}\bend[^\n]{0,80})\n(?:[|:\- ]+\n)?"
     r"(?P<rows>(?:[^\n]{0,200}[,|;\t][^\n]{0,200}(?:\n|\Z))+)"
@@ -187,7 +190,8 @@ def _rows(table: re.Match[str]) -> str:
         for line in (table["head"], *table["rows"].splitlines())
     )
     columns = [
-        [at for at, cell in enumerate(head) if re.match(rf"{name}(?:s|ed)?\b", cell)] for name in ("start", "end")
+        [at for at, cell in enumerate(head) if re.match(rf"{name}(?:s|ed|_[a-z]+)?\b", cell)]
+        for name in ("start", "end")
     ]
     if [len(column) for column in columns] != [1, 1] or any(len(row) != len(head) for row in rows):
         return table[0]
@@ -209,6 +213,7 @@ _LATEX: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = (
         re.compile(r"\\{1,2}(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|operatorname)\s?\{(?P<words>[^{}\n]*)\}"),
         _words,
     ),
+    (re.compile(r"\{(?P<words>[:.,]|-{1,2})\}"), lambda match: match["words"]),
     (re.compile(r"\\{1,2}(?P<brace>[{}])"), lambda match: "[" if match["brace"] == "{" else "]"),
     (re.compile(rf"{_AT_MOST}[tx]{_AT_MOST}"), lambda _: " - "),
     (re.compile(r"\\{1,2}(?:rightarrow|longrightarrow|to|sim|ldots|dots|cdots)(?![a-z])"), lambda _: " - "),

@@ -56,16 +56,17 @@ _UNIT = re.compile(
       )(?![a-z])
     )
   | (?P<m>m(?![a-z])|\ m(?=\ \d+(?:\.\d+)?\ ?s)|'(?=\ ?\d))
-  | (?P<ordinal>(?:st|nd|rd|th)(?![a-z])(?:[\ -](?P<nth>second|minute|frame)(?![a-z])
+  | (?P<ordinal>(?:st|nd|rd|th)(?![a-z])(?:[\ -](?P<nth>second|minute|frame)s?(?![a-z])
         |(?=\ (?:to|until|till|through|and)\ (?:the\ )?\d+(?:st|nd|rd|th)[\ -]
-          (?P<later>second|minute|frame)(?![a-z])))?)
+          (?P<later>second|minute|frame)s?(?![a-z])))?)
   | (?P<glued>[a-z_]|\.\d|/\d)
     """,
     re.VERBOSE,
 )
 _BEFORE = re.compile(
     r"\b(?:(?P<s>sec(?:ond)?s?)|(?P<min>minutes?)"
-    r"|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?\Z"
+    r"|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?"
+    r"(?:(?<=s )\d+(?:\.\d+)?\ (?:and|to|-)\ )?\Z"
 )
 _SECOND_BEFORE = re.compile(r"\b(?:from|at|to|until|till|through|and|between|around|about|by|near|-) second \Z")
 """Before a number in words: "from second seven", but not "the second two minutes"."""

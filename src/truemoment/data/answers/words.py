@@ -127,7 +127,7 @@ TO_THE_END = (
 LATER = r"\s(?:later|afterwards?)\b"
 """Behind a number of seconds that count from the time before it."""
 LASTS = r"\b(?:lasts?|lasting|lasted|for)(?: about| only| around| roughly| approximately| just| for){0,2} \Z"
-NAMED_BEHIND = r"\s?\((?:(?P<start>start|begin)|(?P<end>end))[a-z ]{0,20}\)"
+NAMED_BEHIND = r"\s?(?:\(|(?:as|is) (?:the |its )?)(?:(?P<start>start|begin)|(?P<end>end))[a-z ]{0,20}\)?"
 FROM_THE_START = (
     r"(?:"
     rf"(?:from |at )?(?:the )?(?:very )?(?:start|beginning|outset|0)(?: of the {VIDEO})?"
@@ -174,7 +174,8 @@ _CHOICE = one_of(
 CHOICE = rf"\b{_CHOICE}\b|\bno,|\btime\s{{0,3}}:"
 """Behind other moments, it leads to the one that is the answer."""
 UNDECIDED = (
-    r"\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b"
+    r"\b(?P<hedge>maybe|perhaps|possibly)\b[^.;\n]{1,40}\b(?P=hedge)\b"
+    r"|\btorn between\b|\b(?:just as|equally) (?:likely|possible|plausible|good)\b"
     r"|\b(?:could|might|may) (?:also|equally)\b|\bone\b[^.;\n]{0,60}\bthe other\b"
     r"|\bone at\b[^.;\n]{0,30}\bone at\b"
     r"|\b(?:could|can|would) you (?:please )?(?:clarify|specify|tell me which)"
@@ -197,7 +198,7 @@ TIME_TAG = (
 ANSWER_MARK = (
     r"\b(?<!sample )(?<!example )(?:final |correct |my |the )?(?:answer|conclusion|prediction|result)"
     r"(?: is| would be)?\"? ?[:=]"
-    r"|\b(?:final |correct )?answer is\b|\bfinal answer\b"
+    r"|\b(?<!sample )(?<!example )(?:final |correct )?answer is\b|\bfinal answer\b"
 )
 ANSWER_WORDS = ("answer", "conclusion", "prediction", "result")
 
@@ -209,7 +210,7 @@ NOT = (
 TO_BE_SEEN = (
     r"(?:occur|happen|appear|correspond|take place|exist|present|shown?|visible|found|find|seen?|contain"
     r"|include|mention|depict|display|portray|featured?|observed?|locate|identified|match"
-    r"|any (?:moment|such|segment|scene|instance|event)|in (?:the|this) (?:video|clip))"
+    r"|relevant|related|any (?:moment|time|point|such|segment|scene|instance|event)|in (?:the|this) (?:video|clip))"
 )
 MOMENTS = (
     r"(?:moments?|events?|scenes?|segments?|actions?|such|answer|clips?|parts?|intervals?|occurrences?|instances?"

@@ -20,11 +20,13 @@ MOST_NAME_WORDS = 4
 LEAST_SOUND_LETTERS = 4
 """Shorter words in capitals are abbreviations and cries: OK, FBI, NO."""
 
-_TAG = re.compile(r"<[^<>]*>|\{[^}]*\}")
+_TAG = re.compile(r"<[^<>]*>|\{(?:\\[^}]*|/?[bius])\}")
 _BRACKETS = re.compile(
     r"\[[^\]]*(?:\]|$)|\([^)]*(?:\)|$)|［[^］]*(?:］|$)|（[^）]*(?:）|$)|【[^】]*(?:】|$)|〔[^〕]*(?:〕|$)"
 )
 _ASTERISKS = re.compile(r"(?<![\w*])\*[^*\n]+\*(?![\w*])")
+_NAMED_SOUND = re.compile(rf"^[^:：\n]{{1,40}}[:：]\s*(?:{_BRACKETS.pattern}|{_ASTERISKS.pattern})\s*$", re.MULTILINE)
+"""A sound with the name of who makes it."""
 _NOTES = re.compile("[♩♪♫♬¶🎵🎶]")
 _SPEAKER = re.compile(r"(?P<name>[^:：]{1,40})[:：](?!\d)\s*")
 _EDGES = " -–—#>\t"
@@ -86,18 +88,16 @@ def are_in_capitals(texts: Iterable[str]) -> bool:
 
 def _without_sounds(text: str) -> list[str]:
     """Return the lines of a text without what stands in brackets, and marks at their edges."""
-    bare = _ASTERISKS.sub(" ", _BRACKETS.sub(" ", _NOTES.sub(" ", text)))
+    bare = _ASTERISKS.sub(" ", _BRACKETS.sub(" ", _NAMED_SOUND.sub(" ", _NOTES.sub(" ", text))))
     return [line.strip(_EDGES).lstrip(":： ") for line in bare.split("\n")]
 
 
 def _without_speaker(line: str) -> str:
-    """Return a line without the name before it: of capitals, or before nothing."""
+    """Return a line without the name of capitals before it."""
     speaker = _SPEAKER.match(line)
-    if speaker is None or len(speaker["name"].split()) > MOST_NAME_WORDS:
+    if speaker is None or len(speaker["name"].split()) > MOST_NAME_WORDS or not _is_capital(speaker["name"]):
         return line
-    rest = line[speaker.end() :]
-    is_name = _is_capital(speaker["name"]) or (not rest and speaker["name"][0].isupper())
-    return rest.strip(_EDGES) if is_name else line
+    return line[speaker.end() :].strip(_EDGES)
 
 
 def _is_sound(line: str) -> bool:

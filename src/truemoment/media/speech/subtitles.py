@@ -102,13 +102,14 @@ def read_subtitles(path: Path, *, fps: float | None = None) -> Subtitles:
     shown = [event for event in events if event[2].strip() and event[0] < event[1]]
     in_capitals = are_in_capitals(raw for *_, raw in shown)
     cues = sorted(Cue(start_s, end_s, *classify(raw, in_capitals=in_capitals)) for start_s, end_s, raw in shown)
-    if all(cue.kind == "sound" for cue in cues):
-        raise InputError("has no cues of speech", path=path, hint="is it a file of subtitles?")
     n_empty = sum(not raw.strip() for *_, raw in events)
     n_swapped = len(events) - len(shown) - n_empty
-    for count, why in ((n_swapped, "end before they start"), (n_empty, "have no text")):
-        if count:
-            notes.append(f"{count} of {len(events)} cues {why} and are left out")
+    left_out = [(n_swapped, "do not end after they start"), (n_empty, "have no text")]
+    faults = [f"{count} of {len(events)} cues {why}" for count, why in left_out if count]
+    if all(cue.kind == "sound" for cue in cues):
+        problem = f"has no cues of speech: {', '.join(faults)}" if faults else "has no cues of speech"
+        raise InputError(problem, path=path, hint="is it a file of subtitles?")
+    notes += [f"{fault} and are left out" for fault in faults]
     return Subtitles(tuple(cues), tuple(notes))
 
 
