@@ -14,17 +14,9 @@ from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.media.features.changed import CHANGES
-from truemoment.media.features.moving import CONCATENATED, MOVES, NOISE, TRUNCATED
 from truemoment.report.render.html import page
 from truemoment.studies.audit import AuditSetup, Controls, Results, Splits, audit, report
-from truemoment.studies.audit.checks import (
-    better_than_guessing,
-    changed_videos,
-    follows_moments,
-    uses_video,
-    without_right_video,
-)
-from truemoment.studies.audit.moved import predict_on_moved
+from truemoment.studies.audit.checks import better_than_guessing, changed_videos, uses_video, without_right_video
 from truemoment.studies.audit.shuffled import predict_on_changed
 from truemoment.worlds import ToyGrounder, make_world
 
@@ -34,7 +26,7 @@ SOURCE = {"path": "preds.jsonl", "sha256": "ab" * 32}
 
 
 def asked_again(perception, n_videos=240):
-    """Give the case of a toy method on a world without priors, asked on changed videos too, and where moments move."""
+    """Give the case of a toy method on a world without priors, asked on changed videos too."""
     world = make_world(n_videos, location_prior=0.0, query_prior=0.0, perception=perception, seed=0)
     train, val, test = (world.splits[name] for name in ("train", "val", "test-iid"))
     toy = ToyGrounder(world.features).fit(train, val)
@@ -45,7 +37,7 @@ def asked_again(perception, n_videos=240):
         measures=parse_measures("R@1,IoU=0.5; mIoU"),
         protocol=get_protocol("default"),
         splits=Splits(train=train, validation=val),
-        controls=Controls(changed=changed, moved=predict_on_moved(toy, test, MOVES, top=5, seed=0)),
+        controls=Controls(changed=changed),
         resamples=200,
         permutations=199,
         cache=Cache.of_user(),
@@ -96,33 +88,6 @@ def test_a_method_that_sees_noise_is_not_shown_to_lose():
     verdict = finding(found, "looks-at-video")
     assert (verdict.level, verdict.holds) == ("serious", False)
     assert "No loss is shown by these changes: " in verdict.verdict
-
-
-def test_answers_of_a_method_that_sees_follow_the_moments(audit_of_seeing, seeing):
-    found = finding(audit_of_seeing, "follows-moments")
-    assert (found.level, found.holds) == ("good", True)
-    moved = {one.change: one for one in audit_of_seeing.results.cached(follows_moments.moved_results)}
-    assert tuple(moved) == MOVES
-    for one in moved.values():
-        alone = evaluate(one.moved.annotations, one.moved.predictions, seeing.measures, seeing.protocol)
-        assert one.scores.value("R@1,IoU=0.5") == alone.value("R@1,IoU=0.5")
-        assert one.least.ci95[0] > 0
-        assert one.over_floor.difference[0] > 0
-    # The score is that on the original videos, within its interval, where nothing of the moment's kind is added.
-    for move in (NOISE, TRUNCATED):
-        low, high = moved[move].fall.ci95[0]
-        assert low <= 0 <= high
-    assert moved[CONCATENATED].least.follow > 0.5
-
-
-def test_answers_of_a_method_that_sees_noise_do_not_follow():
-    found = audit(asked_again(0.0), seed=0)
-    verdict = finding(found, "follows-moments")
-    assert (verdict.level, verdict.holds) == ("serious", False)
-    assert "not shown to follow the moments on these videos: prepended-noise" in verdict.verdict
-    for one in found.results.cached(follows_moments.moved_results):
-        assert one.least.ci95[0] <= 0
-        assert one.over_floor.ci95[0, 0] < 0
 
 
 def test_shuffled_answers_come_from_the_model_unless_given(audit_of_seeing, seeing):

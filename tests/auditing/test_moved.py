@@ -8,9 +8,19 @@ import pytest
 from truemoment import Annotations, Predictions
 from truemoment.base.errors import InputError, UsageError
 from truemoment.data.references import write_annotations
+from truemoment.media.features.moving import MOVES
 from truemoment.studies.audit import AuditSetup, Controls
 from truemoment.studies.audit.checks import follows_moments
-from truemoment.studies.audit.moved import FROM_END, FROM_START, OF_VIDEO, Moved, place_answers, read_moved
+from truemoment.studies.audit.moved import (
+    FROM_END,
+    FROM_START,
+    OF_VIDEO,
+    Moved,
+    place_answers,
+    predict_on_moved,
+    read_moved,
+)
+from truemoment.worlds import ToyGrounder, make_world
 
 # 60 videos of 40 s, the moment at 10 to 20 s of each; 10 s of noise before them, so it is at 20 to 30 of 50 s then.
 VIDEOS = range(60)
@@ -149,3 +159,60 @@ def test_a_protocol_that_drops_missing_answers_is_refused_there_too(audited):
     dropping = setup.protocol.changed(missing="drop")
     with pytest.raises(UsageError, match="on noise videos"):
         AuditSetup(BEFORE, setup.predictions, setup.measures, dropping, controls=Controls(moved=moved))
+
+
+# ---- Worlds whose truth is known: the figures of docs/features.md
+
+
+@pytest.fixture(scope="module")
+def in_world(with_floors, references_as_answers):
+    """Give the finding and the results, by change, of the toy method on a world of 400 videos."""
+
+    def make(perception, location_prior, query_prior):
+        priors = {"location_prior": location_prior, "query_prior": query_prior}
+        world = make_world(400, perception=perception, seed=0, **priors)
+        train, val, test = (world.splits[name] for name in ("train", "val", "test-iid"))
+        toy = ToyGrounder(world.features).fit(train, val)
+        moved = {
+            change: dataclasses.replace(one, is_model=False)
+            for change, one in predict_on_moved(toy, test, MOVES, top=5, seed=0).items()
+        }
+        answers, floors = toy.ground(test.queries, 5), {"floor": references_as_answers(test)}
+        results = with_floors(test, answers, floors, controls=Controls(moved=moved), resamples=1000)
+        return follows_moments.look(results), results
+
+    return make
+
+
+def percents(results, value):
+    return [round(100 * value(one), 1) for one in results.cached(follows_moments.moved_results)]
+
+
+def test_answers_of_a_method_that_sees_follow(in_world):
+    finding, results = in_world(0.9, 0.0, 0.0)
+    assert (finding.level, finding.holds) == ("good", True)
+    assert round(100 * results.scores.value("R@1,IoU=0.5"), 1) == 85.0
+    assert percents(results, lambda one: one.scores.value("R@1,IoU=0.5")) == [84.4, 86.7, 70.6]
+    assert percents(results, lambda one: one.least.follow) == [80.8, 85.4, 78.9]
+    assert percents(results, lambda one: one.least.stay) == [7.2, 0.0, 0.0]
+    noise, truncated, _ = results.cached(follows_moments.moved_results)
+    for one in (noise, truncated):  # the score holds, within its interval
+        assert one.fall.ci95[0, 0] <= 0 <= one.fall.ci95[0, 1]
+
+
+def test_answers_of_a_method_that_knows_places_stay_at_their_share_of_the_video(in_world):
+    finding, results = in_world(0.0, 0.5, 0.5)
+    assert (finding.level, finding.holds) == ("serious", False)
+    assert finding.verdict.endswith(f"on these videos: {', '.join(MOVES)}.")
+    assert round(100 * results.scores.value("R@1,IoU=0.5"), 1) == 57.8
+    assert percents(results, lambda one: one.scores.value("R@1,IoU=0.5")) == [15.0, 42.8, 5.0]
+    assert [one.least.guess for one in results.cached(follows_moments.moved_results)] == [OF_VIDEO] * 3
+    assert percents(results, lambda one: one.least.follow) == [0.0, 0.0, 0.0]
+    assert percents(results, lambda one: one.least.stay) == [99.3, 98.2, 98.2]
+
+
+@pytest.mark.thorough
+def test_answers_of_a_method_that_knows_the_places_of_verbs_stay_too(in_world):
+    finding, results = in_world(0.0, 0.0, 1.0)
+    assert (finding.level, finding.holds) == ("serious", False)
+    assert min(percents(results, lambda one: one.least.stay)) > 98

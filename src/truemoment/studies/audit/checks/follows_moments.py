@@ -142,7 +142,7 @@ def _against(results: Results, moved: Moved, placed: Placed, draws: str) -> tupl
         rng = results.stream(f"{draws} {guess}")
         has = apart > 0
         drawn = resample_ratios((follow - stay)[has, None], apart[has, None], rng, resamples=setup.resamples)
-        ci95 = np.concatenate(drawn.bounds(LEVEL))
+        ci95 = np.clip(np.concatenate(drawn.bounds(LEVEL)), -1, 1)
         shares = float(follow.sum()) / n_queries, float(stay.sum()) / n_queries
         found.append(Against(guess, *shares, float(drawn.value[0]), ci95, n_queries))
     return tuple(found)
