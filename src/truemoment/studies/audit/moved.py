@@ -94,7 +94,7 @@ FROM_START, OF_VIDEO, FROM_END = GUESSES = (
 """Where the answers of a method that does not see the moments may stay."""
 
 
-class Placed(NamedTuple):
+class PlacedAnswers(NamedTuple):
     """The answers to the original videos, placed in the changed ones and cut to these.
 
     Parameters
@@ -112,7 +112,7 @@ class Placed(NamedTuple):
     has_moved: Bools
 
 
-def place_answers(original: Annotations, moved: Annotations, answers: Predictions) -> Placed:
+def place_answers(original: Annotations, moved: Annotations, answers: Predictions) -> PlacedAnswers:
     """Place answers in changed videos; those to other queries stay as they are.
 
     Examples
@@ -130,14 +130,16 @@ def place_answers(original: Annotations, moved: Annotations, answers: Prediction
     q = np.repeat(q, answers.lengths)
 
     def at(by_query: Floats, shift: Floats) -> Predictions:
-        scale, by, longest = (np.append(*of)[q] for of in ((by_query, 1.0), (shift, 0.0), (after_s, np.inf)))
+        scale, by, longest = (
+            np.append(values, other)[q] for values, other in ((by_query, 1.0), (shift, 0.0), (after_s, np.inf))
+        )
         start_s, end_s = (np.clip(times * scale + by, 0, longest) for times in (answers.start_s, answers.end_s))
         return replace(answers, start_s=start_s, end_s=end_s)
 
     whole, still = np.ones_like(shift_s), np.zeros_like(shift_s)
     guesses = at(whole, still), at(after_s / before_s, still), at(whole, after_s - before_s)
     has_moved = (np.abs(shift_s) > SAME_S) | (np.abs(after_s - before_s) > SAME_S)
-    return Placed(at(whole, shift_s), dict(zip(GUESSES, guesses, strict=True)), has_moved)
+    return PlacedAnswers(at(whole, shift_s), dict(zip(GUESSES, guesses, strict=True)), has_moved)
 
 
 class Following(NamedTuple):
@@ -155,11 +157,11 @@ class Following(NamedTuple):
     apart: Bools
 
 
-def following(moved: Moved, placed: Placed, guess: str, ranking: Ranking) -> Following:
+def following(moved: Moved, placed: PlacedAnswers, guess: str, ranking: Ranking) -> Following:
     """Compare the answers on changed videos with the two places of those on the original videos."""
 
-    def off(one: Predictions, other: Predictions) -> Floats:
-        displacement = compare_shuffled(moved.annotations, one, other, ranking=ranking)
+    def off(first: Predictions, second: Predictions) -> Floats:
+        displacement = compare_shuffled(moved.annotations, first, second, ranking=ranking)
         return displacement.d_start + displacement.d_end
 
     stay = placed.staying[guess]

@@ -113,11 +113,11 @@ class Controls:
         orders = {order: _to_located(annotations, predictions) for order, predictions in self.orders.items()}
         moved = {
             kind: replace(
-                one,
-                annotations=_located(one.annotations),
-                predictions=_to_located(one.annotations, one.predictions),
+                answered,
+                annotations=_located(answered.annotations),
+                predictions=_to_located(answered.annotations, answered.predictions),
             )
-            for kind, one in self.moved.items()
+            for kind, answered in self.moved.items()
         }
         return replace(self, shuffled=shuffled, text_only=text_only, changed=changed, moved=moved, orders=orders)
 

@@ -23,7 +23,7 @@ from truemoment.studies.audit.checks.better_than_guessing import why_undecided
 from truemoment.studies.audit.checks.changed_videos import changed_videos
 from truemoment.studies.audit.entries import difference, measured
 from truemoment.studies.audit.findings import AuditFinding
-from truemoment.studies.audit.moved import GUESSES, Moved, Placed, following, place_answers
+from truemoment.studies.audit.moved import GUESSES, Moved, PlacedAnswers, following, place_answers
 from truemoment.studies.audit.resampling import PairedDifference, intervals
 from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.setup import ORIGINAL
@@ -88,8 +88,8 @@ class MovedResult(NamedTuple):
     @property
     def least(self) -> Against | None:
         """The guess that the answers differ from least; None if none can be told from following."""
-        known = [one for one in self.against if np.isfinite(one.difference)]
-        return min(known, key=lambda one: one.difference, default=None)
+        known = [guess for guess in self.against if np.isfinite(guess.difference)]
+        return min(known, key=lambda guess: guess.difference, default=None)
 
 
 def moved_results(results: Results) -> tuple[MovedResult, ...]:
@@ -107,11 +107,10 @@ def _result(results: Results, change: str, moved: Moved) -> MovedResult:
     original = replace(results.evaluate(answers), annotations_sha256=scores.annotations_sha256)  # the queries are equal
     floors = [(floor.scores, floor.name_at) for floor in remeasured(results.floors, moved.annotations)]
     against = _against(results, moved, placed, draws)
-    for one in against:
-        if one.n_queries:  # else it is where an answer that follows is
-            stay = evaluate(moved.annotations, placed.staying[one.guess], setup.measures, setup.protocol)
-            floors.append((stay, lambda _, guess=one.guess: f"own answers {guess}"))
-    values = np.array([[of_floor.value(measure) for measure in setup.measures] for of_floor, _ in floors])
+    for guess in (compared.guess for compared in against if compared.n_queries):  # others are where the moment is
+        stay = evaluate(moved.annotations, placed.staying[guess], setup.measures, setup.protocol)
+        floors.append((stay, lambda _, guess=guess: f"own answers {guess}"))
+    values = np.array([[scored.value(measure) for measure in setup.measures] for scored, _ in floors])
     strongest = np.argmax(np.nan_to_num(values, nan=-1.0), axis=0).tolist()
     floor = join_measures([(floors[f][0], m) for m, f in enumerate(strongest)])
     return MovedResult(
@@ -128,24 +127,24 @@ def _result(results: Results, change: str, moved: Moved) -> MovedResult:
     )
 
 
-def _against(results: Results, moved: Moved, placed: Placed, draws: str) -> tuple[Against, ...]:
+def _against(results: Results, moved: Moved, placed: PlacedAnswers, draws: str) -> tuple[Against, ...]:
     setup = results.setup
     video = numbers_of(setup.annotations.queries.video_id)
-    found = []
+    compared = []
     for guess in GUESSES:
         counted = following(moved, placed, guess, setup.protocol.ranking)
         follow, stay, apart = (np.bincount(video, marked).astype(np.float64) for marked in counted)
         n_queries = int(apart.sum())
         if not n_queries:
-            found.append(Against(guess, np.nan, np.nan, np.nan, np.full(2, np.nan), 0))
+            compared.append(Against(guess, np.nan, np.nan, np.nan, np.full(2, np.nan), 0))
             continue
         rng = results.stream(f"{draws} {guess}")
         has = apart > 0
         drawn = resample_ratios((follow - stay)[has, None], apart[has, None], rng, resamples=setup.resamples)
         ci95 = np.clip(np.concatenate(drawn.bounds(LEVEL)), -1, 1)
         shares = float(follow.sum()) / n_queries, float(stay.sum()) / n_queries
-        found.append(Against(guess, *shares, float(drawn.value[0]), ci95, n_queries))
-    return tuple(found)
+        compared.append(Against(guess, *shares, float(drawn.value[0]), ci95, n_queries))
+    return tuple(compared)
 
 
 def look(results: Results) -> AuditFinding | None:
@@ -153,15 +152,16 @@ def look(results: Results) -> AuditFinding | None:
     moved = results.cached(moved_results)
     if not moved:
         return None
-    known = [(one, least) for one in moved if (least := one.least) is not None]
+    known = [(result, least) for result in moved if (least := result.least) is not None]
     if not known:
         return AuditFinding(NAME, "note", "Moved moments show nothing: no answer can be told from one that stays.")
-    least = min((least for _, least in known), key=lambda one: one.difference)
-    unshown = [one.change for one, guess in known if not guess.ci95[0] > 0]
+    least = min((guess for _, guess in known), key=lambda guess: guess.difference)
+    unshown = [result.change for result, guess in known if not guess.ci95[0] > 0]
     level: Level = "serious" if unshown else "good"
     holds: bool | None = not unshown
     figures = "; ".join(
-        f"{one.change}: {_share(guess.follow)} follow, {_share(guess.stay)} stay {guess.guess}" for one, guess in known
+        f"{result.change}: {_share(guess.follow)} follow, {_share(guess.stay)} stay {guess.guess}"
+        for result, guess in known
     )
     verdict = (
         f"First answers on videos in which the moments move: {figures}. The smallest difference is "
@@ -175,10 +175,10 @@ def look(results: Results) -> AuditFinding | None:
     else:
         verdict += "."
     model = results.cached(changed_videos)
-    if model is not None and not model.agrees and any(one.moved.is_model for one, _ in known):
+    if model is not None and not model.agrees and any(result.moved.is_model for result, _ in known):
         level, holds = "warning" if level == "good" else level, None
         verdict += f" {model.disagreement}"
-    lines = tuple(line for one in moved for line in _evidence(results, one))
+    lines = tuple(line for result in moved for line in _evidence(results, result))
     return AuditFinding(NAME, level, verdict, lines, least.difference, holds)
 
 
@@ -186,28 +186,29 @@ def _share(value: float) -> str:
     return f"{number(100 * value, 1)} %"
 
 
-def _evidence(results: Results, one: MovedResult) -> Iterator[str]:
+def _evidence(results: Results, result: MovedResult) -> Iterator[str]:
     m, measure, percent = results.headline, results.measure, results.setup.protocol.percent
-    over, fall = one.over_floor, one.fall
-    for guess in one.against:
+    over, fall = result.over_floor, result.fall
+    for guess in result.against:
         if guess.n_queries:
             yield (
-                f"{one.change}: {_share(guess.follow)} of {guess.n_queries:,} answers follow, {_share(guess.stay)} "
+                f"{result.change}: {_share(guess.follow)} of {guess.n_queries:,} answers follow, {_share(guess.stay)} "
                 f"stay {guess.guess}: {points(guess.difference, sign='+')} points, "
                 f"{interval95_points(guess.ci95, sign='+')}"
             )
         else:
-            yield f"{one.change}: an answer that follows cannot be told from one that stays {guess.guess}"
+            yield f"{result.change}: an answer that follows cannot be told from one that stays {guess.guess}"
     if np.isfinite(over.difference[m]):
         yield (
-            f"{one.change}: {measure} {percent(one.scores.value(measure))}, {points(-fall.difference[m], sign='+')} "
-            f"from the original videos, {interval95_points(-fall.ci95[m][::-1], sign='+')}"
+            f"{result.change}: {measure} {percent(result.scores.value(measure))}, "
+            f"{points(-fall.difference[m], sign='+')} from the original videos, "
+            f"{interval95_points(-fall.ci95[m][::-1], sign='+')}"
         )
         yield (
-            f"{one.change}: strongest floor there {percent(one.floor.value(measure))} ({one.floor_names[m]}): "
+            f"{result.change}: strongest floor there {percent(result.floor.value(measure))} ({result.floor_names[m]}): "
             f"{points(over.difference[m], sign='+')}, {interval95_points(over.ci95[m], sign='+')}, {p_value(over.p[m])}"
         )
-    yield f"{one.change}: moment or duration changed for {one.n_moved:,} of {len(one.scores):,} queries"
+    yield f"{result.change}: moment or duration changed for {result.n_moved:,} of {len(result.scores):,} queries"
 
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
@@ -217,14 +218,14 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
         return {}
     rows = [
         (
-            Cell(one.change),
-            figure_cell(results, measure, one.scores.value(measure), one.ci95[m]),
-            Cell(results.setup.protocol.percent(one.floor.value(measure)), one.floor_names[m]),
-            points_cell(float(one.over_floor.difference[m]), one.over_floor.ci95[m], measure),
-            Cell(p_number(one.over_floor.p[m])),
+            Cell(result.change),
+            figure_cell(results, measure, result.scores.value(measure), result.ci95[m]),
+            Cell(results.setup.protocol.percent(result.floor.value(measure)), result.floor_names[m]),
+            points_cell(float(result.over_floor.difference[m]), result.over_floor.ci95[m], measure),
+            Cell(p_number(result.over_floor.p[m])),
             *(
                 (Cell(""), Cell(""), Cell(""))
-                if (least := one.least) is None
+                if (least := result.least) is None
                 else (
                     Cell(number(100 * least.follow, 1)),
                     Cell(number(100 * least.stay, 1), least.guess),
@@ -235,7 +236,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
                 )
             ),
         )
-        for one in moved
+        for result in moved
     ]
     headings = (
         *("videos", f"{measure}, %", "strongest floor there, %", "difference, points", "p"),
@@ -255,9 +256,9 @@ def document(results: Results) -> dict[str, Any]:
     return {
         "moved": [
             {
-                "change": one.change,
-                "sha256": one.moved.annotations.sha256,
-                "n_moved": one.n_moved,
+                "change": result.change,
+                "sha256": result.moved.annotations.sha256,
+                "n_moved": result.n_moved,
                 "against": [
                     {
                         "guess": guess.guess,
@@ -266,20 +267,20 @@ def document(results: Results) -> dict[str, Any]:
                         "stay": Measured(guess.stay, why),
                         "difference": Measured(guess.difference, why, guess.ci95.tolist()),
                     }
-                    for guess in one.against
+                    for guess in result.against
                 ],
                 "measures": [
                     figure.as_dict()
                     | {
-                        "floor": one.floor_names[m],
-                        "floor_value": Measured(one.floor.value(setup.measures[m]), why),
-                        "over_floor": difference(one.over_floor, setup.measures[m], m),
-                        "fall": difference(one.fall, setup.measures[m], m),
+                        "floor": result.floor_names[m],
+                        "floor_value": Measured(result.floor.value(setup.measures[m]), why),
+                        "over_floor": difference(result.over_floor, setup.measures[m], m),
+                        "fall": difference(result.fall, setup.measures[m], m),
                     }
-                    for m, figure in enumerate(measured(one.scores, one.ci95))
+                    for m, figure in enumerate(measured(result.scores, result.ci95))
                 ],
             }
-            for one in results.cached(moved_results)
+            for result in results.cached(moved_results)
         ]
     }
 
