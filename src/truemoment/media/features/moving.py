@@ -142,8 +142,8 @@ def plan_edits(store: FeatureStore, annotations: Annotations, move: str, seed: i
         elif kind == TRUNCATED:
             edits[video_id] = _truncated(video, rng)
         else:
-            other = int(rng.integers(len(ids) - 1))
-            other = ids[other + (other >= place)]
+            drawn = int(rng.integers(len(ids) - 1))
+            other = ids[drawn + (drawn >= place)]  # step over the video itself
             edits[video_id] = _joined(video, other, videos[other], is_first=bool(rng.integers(2)))
     return edits
 

@@ -51,11 +51,13 @@ class Related(Request):
         "truncated or concatenated; can be repeated.",
         (),
         metavar="CHANGE",
+        rare=True,
     )
     changed: In[Mapping[str, AnyPredictions]] = option(
         "Folder of 'truemoment features change', and predictions on its videos; can be repeated.",
         (),
         metavar="FOLDER PREDICTIONS",
+        rare=True,
         words=tuple[tuple[str, str], ...],
         read=_by_folder,
     )
