@@ -85,7 +85,7 @@ def test_answers_that_follow_hold_their_score(audited):
     assert finding.evidence[:3] == (
         f"noise: 100.0 % of 60 answers follow, 0.0 % stay {FROM_START}: +100.0 points, 95 % interval +100.0 to +100.0",
         f"noise: 100.0 % of 60 answers follow, 0.0 % stay {OF_VIDEO}: +100.0 points, 95 % interval +100.0 to +100.0",
-        f"noise: an answer that follows cannot be told from one that stays {FROM_END}",
+        f"noise: an answer that follows cannot be told from one that stays {FROM_END}, except in 0 videos; 10 are needed",
     )
 
 
@@ -104,6 +104,20 @@ def test_half_of_the_answers_follow(with_floors, constant):
     assert least.difference == pytest.approx(1 / 6)
     # Of 60 videos of a query each: the standard error is sqrt((50/60 - 1/36) / 59) = 0.117.
     assert least.ci95 == pytest.approx([1 / 6 - 1.96 * 0.117, 1 / 6 + 1.96 * 0.117], abs=0.05)
+
+
+def test_too_few_videos_show_nothing(audited, constant):
+    """Nine videos change: a share of nine has an interval that means little, and of one none."""
+    moved = AFTER.select_queries(np.arange(60) < 9), BEFORE.select_queries(np.arange(60) >= 9)
+    results = audited(20.0, 30.0)
+    few = Annotations.joined(moved)
+    controls = Controls(moved={"few": Moved(few, constant(few, 20.0, 30.0))})
+    results.setup = dataclasses.replace(results.setup, controls=controls)
+    finding = follows_moments.look(results)
+    assert (finding.level, finding.holds, finding.figure) == ("note", None, None)
+    (result,) = results.cached(follows_moments.moved_results)
+    assert [(one.n_queries, one.n_videos) for one in result.against] == [(9, 9), (9, 9), (0, 0)]
+    assert result.n_moved == 9
 
 
 def test_answers_of_a_model_that_is_not_the_files_decide_nothing(audited, constant):

@@ -31,6 +31,9 @@ from truemoment.studies.audit.table_cells import figure_cell, points_cell
 
 NAME = "follows-moments"
 
+FEWEST_VIDEOS = 10
+"""Number of videos below which the answers are not compared with a guess."""
+
 
 class Against(NamedTuple):
     """Shares of the first answers that move with the moment and that stay, where these two places are apart.
@@ -40,11 +43,11 @@ class Against(NamedTuple):
     guess
         One of :data:`truemoment.studies.audit.moved.GUESSES`.
     follow, stay, difference
-        The two shares, and the first less the second; NaN if no query counts.
+        The two shares, and the first less the second; NaN below :data:`FEWEST_VIDEOS`.
     ci95 : (2,)
         95 % interval of the difference.
-    n_queries
-        Number of queries that count.
+    n_queries, n_videos
+        Number of queries that count, and of their videos.
     """
 
     guess: str
@@ -53,6 +56,7 @@ class Against(NamedTuple):
     difference: float
     ci95: Floats
     n_queries: int
+    n_videos: int
 
 
 class MovedResult(NamedTuple):
@@ -105,11 +109,14 @@ def _result(results: Results, change: str, moved: Moved) -> MovedResult:
     placed = place_answers(setup.annotations, moved.annotations, answers)
     scores = evaluate(moved.annotations, moved.predictions, setup.measures, setup.protocol)
     original = replace(results.evaluate(answers), annotations_sha256=scores.annotations_sha256)  # the queries are equal
-    floors = [(floor.scores, floor.name_at) for floor in remeasured(results.floors, moved.annotations)]
+    rows = range(len(setup.measures))
+    floors = [
+        (floor.scores, [floor.name_at(m) for m in rows]) for floor in remeasured(results.floors, moved.annotations)
+    ]
     against = _against(results, moved, placed, draws)
     for guess in (compared.guess for compared in against if compared.n_queries):  # others are where the moment is
         stay = evaluate(moved.annotations, placed.staying[guess], setup.measures, setup.protocol)
-        floors.append((stay, lambda _, guess=guess: f"own answers {guess}"))
+        floors.append((stay, [f"own answers {guess}" for _ in rows]))
     values = np.array([[scored.value(measure) for measure in setup.measures] for scored, _ in floors])
     strongest = np.argmax(np.nan_to_num(values, nan=-1.0), axis=0).tolist()
     floor = join_measures([(floors[f][0], m) for m, f in enumerate(strongest)])
@@ -120,7 +127,7 @@ def _result(results: Results, change: str, moved: Moved) -> MovedResult:
         scores=scores,
         ci95=intervals([scores], results.stream(draws), setup.resamples)[0],
         floor=floor,
-        floor_names=tuple(floors[f][1](m) for m, f in enumerate(strongest)),
+        floor_names=tuple(floors[f][1][m] for m, f in enumerate(strongest)),
         over_floor=results.paired(scores, floor, f"{draws} over floor"),
         fall=results.paired(original, scores, f"{draws} fall"),
         n_moved=int(placed.has_moved.sum()),
@@ -134,16 +141,16 @@ def _against(results: Results, moved: Moved, placed: PlacedAnswers, draws: str) 
     for guess in GUESSES:
         counted = following(moved, placed, guess, setup.protocol.ranking)
         follow, stay, apart = (np.bincount(video, marked).astype(np.float64) for marked in counted)
-        n_queries = int(apart.sum())
-        if not n_queries:
-            compared.append(Against(guess, np.nan, np.nan, np.nan, np.full(2, np.nan), 0))
+        has = apart > 0
+        n_queries, n_videos = int(apart.sum()), int(has.sum())
+        if n_videos < FEWEST_VIDEOS:
+            compared.append(Against(guess, np.nan, np.nan, np.nan, np.full(2, np.nan), n_queries, n_videos))
             continue
         rng = results.stream(f"{draws} {guess}")
-        has = apart > 0
         drawn = resample_ratios((follow - stay)[has, None], apart[has, None], rng, resamples=setup.resamples)
         ci95 = np.clip(np.concatenate(drawn.bounds(LEVEL)), -1, 1)
         shares = float(follow.sum()) / n_queries, float(stay.sum()) / n_queries
-        compared.append(Against(guess, *shares, float(drawn.value[0]), ci95, n_queries))
+        compared.append(Against(guess, *shares, float(drawn.value[0]), ci95, n_queries, n_videos))
     return tuple(compared)
 
 
@@ -154,7 +161,9 @@ def look(results: Results) -> AuditFinding | None:
         return None
     known = [(result, least) for result in moved if (least := result.least) is not None]
     if not known:
-        return AuditFinding(NAME, "note", "Moved moments show nothing: no answer can be told from one that stays.")
+        return AuditFinding(
+            NAME, "note", "Moved moments show nothing: too few answers that follow can be told from those that stay."
+        )
     least = min((guess for _, guess in known), key=lambda guess: guess.difference)
     unshown = [result.change for result, guess in known if not guess.ci95[0] > 0]
     level: Level = "serious" if unshown else "good"
@@ -190,14 +199,17 @@ def _evidence(results: Results, result: MovedResult) -> Iterator[str]:
     m, measure, percent = results.headline, results.measure, results.setup.protocol.percent
     over, fall = result.over_floor, result.fall
     for guess in result.against:
-        if guess.n_queries:
+        if np.isfinite(guess.difference):
             yield (
                 f"{result.change}: {_share(guess.follow)} of {guess.n_queries:,} answers follow, {_share(guess.stay)} "
                 f"stay {guess.guess}: {points(guess.difference, sign='+')} points, "
                 f"{interval95_points(guess.ci95, sign='+')}"
             )
         else:
-            yield f"{result.change}: an answer that follows cannot be told from one that stays {guess.guess}"
+            yield (
+                f"{result.change}: an answer that follows cannot be told from one that stays {guess.guess}, except in "
+                f"{guess.n_videos:,} videos; {FEWEST_VIDEOS} are needed"
+            )
     if np.isfinite(over.difference[m]):
         yield (
             f"{result.change}: {measure} {percent(result.scores.value(measure))}, "
@@ -252,7 +264,7 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
 
 def document(results: Results) -> dict[str, Any]:
     """Return the figures where moments move, the strongest floors there, and where the answers lie."""
-    setup, why = results.setup, "an answer that follows cannot be told from one that stays"
+    setup, why = results.setup, "an answer that follows cannot be told from one that stays in enough videos"
     return {
         "moved": [
             {
@@ -263,6 +275,7 @@ def document(results: Results) -> dict[str, Any]:
                     {
                         "guess": guess.guess,
                         "n_queries": guess.n_queries,
+                        "n_videos": guess.n_videos,
                         "follow": Measured(guess.follow, why),
                         "stay": Measured(guess.stay, why),
                         "difference": Measured(guess.difference, why, guess.ci95.tolist()),
