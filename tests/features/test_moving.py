@@ -107,6 +107,16 @@ def test_joined_videos_keep_their_lengths(seed, fps):
             assert np.array_equal(other, store[edit.other])
 
 
+def test_the_other_video_comes_first_in_half_of_the_videos():
+    original = Annotations.from_rows([(f"{v}#0", f"{v}", 4.0, "a door opens", 0, 1) for v in range(400)])
+    store = Features({f"{v}": np.full((4, 1), v, np.float32) for v in range(400)}, 1.0)
+    features, moved = MovedFeatures.of(store, original, CONCATENATED)
+    # 400 fair coins: a standard deviation of 10, five of them.
+    assert abs(int((moved.start_s == 4.0).sum()) - 200) < 50
+    assert set(moved.start_s) == {0.0, 4.0}
+    assert len({edit.other for edit in features.edits.values()}) > 200  # 1 - 1/e of 400 by even draws: 253
+
+
 def test_noise_is_as_the_authors_count_it_and_looks_like_the_video():
     """75 rows in 30.6 s and 10 s of noise: round(10 / 30.6 x 75) = 25 rows, 10.2 s (their charades.py at f2cf09f)."""
     rows = np.random.default_rng(0).normal([4.0, -2.0], [0.5, 3.0], (75, 2)).astype(np.float32)
