@@ -93,6 +93,17 @@ def test_the_model_is_asked_again(call, files, loads):
     assert {"uses-video", "looks-at-video"} <= {one["check"] for one in document["findings"]}
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("loads")
+def test_the_model_is_asked_where_moments_move(call, files):
+    moves = ["--change", "prepended-noise:5", "--change", "truncated", "--gate", "follows-moments"]
+    status, out, err = call(*words(files, "--model", "runs/toy", *moves))
+    assert (status, err.count("passes")) == (0, 1), err
+    document = json.loads(out)
+    assert [one["change"] for one in document["moved"]] == ["prepended-noise:5", "truncated"]
+    assert document["changed"]["n_differing"] == 0
+
+
 def test_features_need_a_model(fails, files):
     said = fails(2, *words(files, "--features", "perception:0.3"))
     assert said.startswith("--features: ")

@@ -61,6 +61,7 @@ VERBS = (
         "variants",
         "features",
         "features extract",
+        "features change",
         "index",
         "index calibrate",
         "search",

@@ -78,6 +78,7 @@ MORE: tuple[Every, ...] = (
     _of("predict run run -o new.jsonl", "run new.parts", *MINE),
     _of("convert-checkpoint published.ckpt --model moment-detr -o new", "new"),
     _of("features extract red.mp4 -o new --layout npz --model scenes", "new"),
+    _of("features change features.npz --change prepended-noise:2 -o new", "new", *MINE),
     _of("evaluate a.jsonl --figures new", "new", *MINE),
     _of("bias --annotations mine.jsonl --permutations 99 --draws 99 --figures new", "new", quick=False),
     _of("datasets info tacos"),

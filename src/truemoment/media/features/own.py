@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from truemoment.base.boundary.arrays import Array, map_npy, refusing_damage
 from truemoment.base.boundary.files import DATA_BYTES, atomic_folder, atomic_write, read_json, write_json
-from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.own_path import AnyPath, OwnPath, any_path
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.version import __version__ as version
 from truemoment.media.features.base import SIMULATED, FeatureStore, Frames
@@ -122,7 +122,7 @@ def _checked(about: _Manifest, rows: npt.NDArray[Any], path: OwnPath) -> list[in
 
 
 def write_store(
-    folder: Path | str,
+    folder: AnyPath | str,
     store: FeatureStore,
     *,
     video_ids: Iterable[str] | None = None,
@@ -170,7 +170,7 @@ def write_store(
     ids = list(dict.fromkeys(store if video_ids is None else video_ids))
     if not ids:
         raise InputError("there is no video to write", field="features")
-    with atomic_folder(Path(folder), on_complete) as new_folder:
+    with atomic_folder(any_path(folder), on_complete) as new_folder:
         with atomic_write(new_folder / ROWS) as stream:
             lengths = _write_rows(stream, store, progress(ids), dtype)
         about = _Manifest(

@@ -18,6 +18,7 @@ from truemoment.data.language import get_engine
 from truemoment.evaluation.evaluate import resolve_measures, resolve_protocol
 from truemoment.evaluation.uncertainty import stream
 from truemoment.studies.audit.findings import read_gate
+from truemoment.studies.audit.moved import Moved, predict_on_moved, read_moved
 from truemoment.studies.audit.order_following import in_other_orders
 from truemoment.studies.audit.request import AuditRequest
 from truemoment.studies.audit.run import Audit, audit
@@ -125,7 +126,11 @@ def _read_controls(request: AuditRequest, reference: Annotations, match: MatchRe
         None if file is None else _read(request, file, reference, name)[0]
         for name, file in (("shuffled", request.shuffled), ("text_only", request.text_only))
     )
-    return Controls(shuffled, text_only, caution="" if match is None else "; ".join(match.notes))
+    moved = {}
+    for folder, file in request.changed.items():
+        references = read_moved(Path(folder), reference)
+        moved[folder] = Moved(references, _read(request, file, references, f"changed {folder}")[0])
+    return Controls(shuffled, text_only, moved=moved, caution="" if match is None else "; ".join(match.notes))
 
 
 def _predict_with_model(
@@ -138,6 +143,7 @@ def _predict_with_model(
     grounder = load(folder, features=request.features, queries=queries, data_dir=path_of(request.data_dir))
     options: dict[str, Any] = {"top": top, "on_status": request.on_status}
     changed = predict_on_changed(grounder, reference.queries, seed=request.seed, **options)
+    moved = predict_on_moved(grounder, reference, request.change, seed=request.seed, **options)
     rng = stream(request.seed, "queries in shuffled order")
     orders = in_other_orders(grounder, reference.queries, rng=rng, **options)
     features = grounder.features
@@ -147,13 +153,15 @@ def _predict_with_model(
         "name": grounder.name,
         "features": "" if features is None else features.name,
     }
-    return replace(controls, changed=changed, orders=orders, caution=caution), model
+    moved = {**controls.moved, **moved}
+    return replace(controls, changed=changed, moved=moved, orders=orders, caution=caution), model
 
 
 def _sources(request: AuditRequest) -> dict[str, Any]:
     """Return path and hash of the audited prediction file, and of each other one by option."""
     source = _source(request.predictions)
     files = {"iid": request.iid, "shuffled": request.shuffled, "text-only": request.text_only}
+    files |= {f"changed {folder}": file for folder, file in request.changed.items()}
     related = {option: _source(file) for option, file in files.items() if file is not None}
     if "text-only" in related and "sha256" in source and related["text-only"].get("sha256") == source["sha256"]:
         raise UsageError(

@@ -216,6 +216,8 @@ def _reading(audit: Audit) -> Iterator[tuple[str, str]]:
         yield "Text only", "The same model with the same prompts, without the frames. It counts as one of the floors."
     if setup.controls.changed:
         yield CHANGED_VIDEOS
+    if setup.controls.moved:
+        yield MOVED_MOMENTS
     if results.whole.predictions.status is not None:
         yield ANSWERS_IN_WORDS
     yield from FIGURES
@@ -261,6 +263,13 @@ CHANGED_VIDEOS = (
     "The same model answers the same sentences on videos that are shuffled, played backwards, frozen, or replaced by "
     "another video. The references do not change, so a model that looks at the video loses on each. These predictions "
     "are controls and do not count among the floors.",
+)
+
+MOVED_MOMENTS = (
+    "Moved moments",
+    "The same method on longer or shorter videos in which the moments lie elsewhere. A method that finds them gives "
+    "the moved moment; a guess stays at its seconds from the start or the end, or at its share of the video. The "
+    "floors there are the blind baselines, and the method's own answers to the original videos where a guess has them.",
 )
 
 ANSWERS_IN_WORDS = (

@@ -16,6 +16,7 @@ from truemoment.baselines.floors import headline_of
 from truemoment.data.formats import MatchReport
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.protocols import Protocol
+from truemoment.studies.audit.moved import Moved
 from truemoment.studies.audit.request import MethodReads
 
 OF_MOMENTS = ("overlaps", "sets")
@@ -67,6 +68,8 @@ class Controls:
     changed
         Predictions on changed videos and on the ``original`` ones, by change, as
         :func:`truemoment.studies.audit.shuffled.predict_on_changed` returns them.
+    moved
+        References and predictions on videos in which the moments move, by change.
     orders
         Predictions for the same queries alone and in shuffled order, as
         :func:`truemoment.studies.audit.order_following.in_other_orders` returns them.
@@ -77,12 +80,14 @@ class Controls:
     shuffled: Predictions | None = None
     text_only: Predictions | None = None
     changed: Mapping[str, Predictions] = field(default_factory=dict)
+    moved: Mapping[str, Moved] = field(default_factory=dict)
     orders: Mapping[str, Predictions] = field(default_factory=dict)
     caution: str = ""
 
     def __post_init__(self) -> None:
         """Refuse changed videos without the original ones."""
-        if (self.changed or self.orders) and ORIGINAL not in self.changed:
+        of_model = self.changed or self.orders or any(moved.is_model for moved in self.moved.values())
+        if of_model and ORIGINAL not in self.changed:
             raise UsageError(
                 f"found predictions on changed videos ({', '.join(self.changed)}), expected those on the original ones "
                 "too"
@@ -95,6 +100,7 @@ class Controls:
         if self.text_only is not None:
             yield self.text_only, " without the frames"
         yield from ((predictions, f" on {kind} videos") for kind, predictions in self.changed.items())
+        yield from ((moved.predictions, f" on {kind} videos") for kind, moved in self.moved.items())
         yield from ((predictions, f" for queries {order}") for order, predictions in self.orders.items())
 
     def located(self, annotations: Annotations) -> Controls:
@@ -105,7 +111,15 @@ class Controls:
         )
         changed = {kind: _to_located(annotations, predictions) for kind, predictions in self.changed.items()}
         orders = {order: _to_located(annotations, predictions) for order, predictions in self.orders.items()}
-        return replace(self, shuffled=shuffled, text_only=text_only, changed=changed, orders=orders)
+        moved = {
+            kind: replace(
+                answered,
+                annotations=_located(answered.annotations),
+                predictions=_to_located(answered.annotations, answered.predictions),
+            )
+            for kind, answered in self.moved.items()
+        }
+        return replace(self, shuffled=shuffled, text_only=text_only, changed=changed, moved=moved, orders=orders)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from truemoment.base.intervals import Floats
 from truemoment.base.records import Predictions
 from truemoment.evaluation.scores import Scores
-from truemoment.report.words import interval95_points, p_value, points
+from truemoment.report.words import counted, interval95_points, p_value, points
 from truemoment.studies.audit.resampling import PairedDifference, intervals
 from truemoment.studies.audit.results import Results
 from truemoment.studies.audit.setup import ORIGINAL
@@ -58,6 +58,15 @@ class ChangedVideos(NamedTuple):
     def agrees(self) -> bool:
         """Whether the audited answers are the model's, except for a few that may differ by rounding."""
         return self.n_differing <= MAY_DIFFER * len(self.scores)
+
+    @property
+    def disagreement(self) -> str:
+        """Sentence for a finding about answers that are not those of the file."""
+        first_answers = counted(len(self.scores), "first answer", "first answers")
+        return (
+            f"The file differs from what the model predicts now in {self.n_differing:,} of {first_answers}, so this "
+            "finding is not about the file."
+        )
 
 
 def changed_videos(results: Results) -> ChangedVideos | None:

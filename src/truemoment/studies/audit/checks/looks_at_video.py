@@ -10,7 +10,7 @@ import numpy as np
 from truemoment.base.boundary.documents import Measured
 from truemoment.report.charts import StripChart, StripMark, StripRow, percent_mark
 from truemoment.report.model import Block, Cell, Level, Table
-from truemoment.report.words import counted, interval95_points, number, p_number, points
+from truemoment.report.words import interval95_points, number, p_number, points
 from truemoment.studies.audit.checks.base import SCORE, Check
 from truemoment.studies.audit.checks.better_than_guessing import detectable_difference, why_undecided
 from truemoment.studies.audit.checks.changed_videos import ChangedVideos, changed_videos
@@ -53,10 +53,7 @@ def look(results: Results) -> AuditFinding | None:
         )
     if not model.agrees:
         level, holds = "warning" if level == "good" else level, None
-        verdict += (
-            f" The file differs from what the model predicts now in {model.n_differing:,} of "
-            f"{counted(len(model.scores), 'first answer', 'first answers')}, so this finding is not about the file."
-        )
+        verdict += f" {model.disagreement}"
     return AuditFinding(NAME, level, verdict, tuple(_by_change(results, model)), float(least.fall.difference[m]), holds)
 
 
