@@ -40,10 +40,8 @@ from truemoment.collection.layout import films_in
 from truemoment.collection.scoring import score_alignment, score_sentences
 from truemoment.media.audio.alignment import read_alignment
 from truemoment.searching.encoder_options import EncoderOptions
-from truemoment.searching.index import Index
 from truemoment.searching.request import RankingOptions
-from truemoment.searching.searcher import IndexSearcher
-from truemoment.searching.session import SearchSession
+from truemoment.searching.session import SearchTarget, open_session
 from truemoment.worlds.described.damage import Damage
 from truemoment.worlds.described.film import DescribedSettings, make_described, read_truth
 from truemoment.worlds.described.subtitles import CueDamage
@@ -191,17 +189,16 @@ def split_and_search(folder: Path, out: Path, workers: int) -> None:
     words = ("index", *films, "-o", folder / "films.index", "--model", "scenes", "--workers", str(workers), "--quiet")
     run(*words)
     print(f"indexed {len(films)} films with scenes at 2 a second: {time.perf_counter() - began:.0f} s", flush=True)
-    index = Index(folder / "films.index")
-    session = SearchSession(IndexSearcher(index, RankingOptions(top=5, apart_s=5.0)), EncoderOptions())
-    session.load()
     sentences = [
         of.sentence for film in films_in(out) if not film.report.discarded for of in film.sentences() if of.kept
     ]
     spent = []
-    for sentence in sentences:
-        began = time.perf_counter()
-        session.find(sentence)
-        spent.append(time.perf_counter() - began)
+    with open_session(SearchTarget(folder / "films.index", EncoderOptions()), RankingOptions()) as session:
+        session.load()
+        for sentence in sentences:
+            began = time.perf_counter()
+            session.find(sentence)
+            spent.append(time.perf_counter() - began)
     print(f"searched {len(sentences)} sentences: {1e3 * np.median(spent):.0f} ms a sentence (median)", flush=True)
 
 

@@ -18,8 +18,7 @@ import numpy as np
 
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.request import RankingOptions
-from truemoment.searching.searcher import IndexSearcher
-from truemoment.searching.session import SearchSession, SearchTarget
+from truemoment.searching.session import SearchSession, SearchTarget, open_session
 from truemoment.searching.unrelated import STANDS_OUT
 from truemoment.worlds.descriptions import STILL, Noun, codes_of, describe, draw_scene, in_words, truth
 from truemoment.worlds.scenes import SceneVideo, plan_video, render_video
@@ -62,11 +61,10 @@ def main() -> None:
             render_video(film, np.random.default_rng(seed), arguments.minutes)
         video = plan_video(np.random.default_rng(seed), arguments.minutes)
         options = EncoderOptions(model="scenes", fps=2.0)
-        index, names = SearchTarget(film, options).open_index()
-        session = SearchSession(IndexSearcher(index, RankingOptions(), names), EncoderOptions())
-        there += best_matches(session, list(video.sentences))
-        others += best_matches(session, absent(video, np.random.default_rng(10_000 + seed)))
-        nonsense += best_matches(session, list(WITHOUT_SENSE))
+        with open_session(SearchTarget(film, options), RankingOptions()) as session:
+            there += best_matches(session, list(video.sentences))
+            others += best_matches(session, absent(video, np.random.default_rng(10_000 + seed)))
+            nonsense += best_matches(session, list(WITHOUT_SENSE))
     sizes = f"{len(there)} sentences that are there, {len(others)} that are absent, {len(nonsense)} without sense"
     print(f"{arguments.films} films of {arguments.minutes:g} minutes: {sizes}")
     print("| nothing stands out below a match of | there | absent | without sense |\n| --- | --- | --- | --- |")

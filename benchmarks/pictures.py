@@ -20,11 +20,10 @@ from PIL import Image
 
 from truemoment.media.video.frames import Pixels
 from truemoment.searching.encoder_options import EncoderOptions
-from truemoment.searching.index import Index
+from truemoment.searching.indexing import index_videos
 from truemoment.searching.query_picture import QueryPicture
 from truemoment.searching.request import RankingOptions
-from truemoment.searching.searcher import IndexSearcher
-from truemoment.searching.session import SearchSession, index_videos
+from truemoment.searching.session import SearchTarget, open_session
 from truemoment.searching.unrelated import STANDS_OUT
 from truemoment.worlds.descriptions import Noun, codes_of, describe, draw_scene, truth
 from truemoment.worlds.scenes import SceneVideo, draw_picture, plan_video, render_video
@@ -77,7 +76,6 @@ def main() -> None:
         if not path.is_file():
             render_video(path, np.random.default_rng(seed), arguments.minutes)
     index_videos(paths, index, EncoderOptions(model="scenes", fps=2.0))
-    session = SearchSession(IndexSearcher(Index(index), RankingOptions(top=1)), EncoderOptions())
     videos = [plan_video(np.random.default_rng(seed), arguments.minutes) for seed in seeds]
     rng = np.random.default_rng(0)
     own = [picture for video in videos for picture in frames_of(video, rng)]
@@ -88,10 +86,11 @@ def main() -> None:
         "frames of other films": [picture for video in others for picture in frames_of(video, rng)],
         "absent scenes": absent(videos, rng),
     }
-    matches = {
-        kind: np.array([session.find_like(QueryPicture(Path(), picture)).moments[0].match for picture in pictures])
-        for kind, pictures in kinds.items()
-    }
+    with open_session(SearchTarget(index, EncoderOptions()), RankingOptions(top=1)) as session:
+        matches = {
+            kind: np.array([session.find_like(QueryPicture(Path(), picture)).moments[0].match for picture in pictures])
+            for kind, pictures in kinds.items()
+        }
     sizes = ", ".join(f"{len(pictures)} {kind}" for kind, pictures in kinds.items())
     print(f"{arguments.films} films of {arguments.minutes:g} minutes: {sizes}")
     print(f"| nothing stands out below a match of | {' | '.join(kinds)} |\n|{' --- |' * (1 + len(kinds))}")

@@ -38,8 +38,7 @@ from truemoment.base.intervals import temporal_iou
 from truemoment.media.video.encoders import load_encoder
 from truemoment.searching.encoder_options import EncoderOptions, index_of
 from truemoment.searching.request import RankingOptions
-from truemoment.searching.searcher import IndexSearcher
-from truemoment.searching.session import SearchSession, SearchTarget
+from truemoment.searching.session import SearchTarget, open_session
 from truemoment.worlds.scenes import plan_video, render_video
 
 Moments = list[tuple[float, float]]  # start and end in seconds, the best first
@@ -59,9 +58,8 @@ def truemoment(_repos: Path) -> Index:
 
     def index(film: Path) -> Search:
         shutil.rmtree(index_of(film), ignore_errors=True)
-        made, names = SearchTarget(film, EncoderOptions(model="scenes")).open_index()
-        session = SearchSession(IndexSearcher(made, RankingOptions(top=TOP), names), EncoderOptions())
-        session.load()
+        with open_session(SearchTarget(film, EncoderOptions(model="scenes")), RankingOptions(top=TOP)) as session:
+            session.load()
         return lambda sentence: [(moment.start_s, moment.end_s) for moment in session.find(sentence).moments]
 
     return index

@@ -496,6 +496,18 @@ def test_what_is_said_can_be_chosen_where_the_index_has_speech(served, films, tm
     assert page.text_content("#nothing") == "No word of this sentence is said in the videos."
 
 
+def test_a_moment_has_its_rank_by_each_model(served, tmp_path):
+    other = tmp_path / "videos.index" / "models" / "hues"
+    shutil.copytree(tmp_path / "videos.index", other)
+    settings = json.loads((other / "index.json").read_text())
+    (other / "index.json").write_text(json.dumps(settings | {"encoder": "hues", "fingerprint": 16 * "4"}))
+    page = served().searched()
+    assert page.locator(".card .said").first.text_content() == "Seen (colours #1, hues #1)"
+    widths = page.eval_on_selector_all(".bar-of-score span", "bars => bars.map((bar) => parseFloat(bar.style.width))")
+    assert widths == sorted(widths, reverse=True)
+    assert (widths[0], widths[-1] > 0) == (100, True)  # shares of the best score, which is one of ranks
+
+
 def test_guests_look_and_do_not_keep(served):
     one = served(guests=True)
     page = one.page(token=one.server.tokens.guest)

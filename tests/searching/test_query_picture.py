@@ -17,8 +17,9 @@ from truemoment.searching.layout import UNRELATED_PICTURES
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.query_picture import QueryPicture
 from truemoment.searching.retrieval import search_index
+from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unit_vectors import unit
-from truemoment.searching.unrelated import STANDS_OUT, nothing_stands_out, with_matches
+from truemoment.searching.unrelated import STANDS_OUT, with_matches
 from truemoment.searching.unrelated_pictures import (
     LEAST_VIDEOS,
     UnrelatedPictures,
@@ -183,7 +184,7 @@ def test_a_moment_of_the_index_stands_out(drawn):
         with_matches(drawn, unrelated, vector, median, moments)
         for vector, median, moments in zip(near, medians, found, strict=True)
     ]
-    assert sum(not nothing_stands_out(moments) for moments in matched) >= 19
+    assert sum(not RetrievedMoments(moments, 1, "all").nothing_stands_out for moments in matched) >= 19
 
 
 def test_an_index_keeps_them_until_its_videos_change(drawn, monkeypatch):

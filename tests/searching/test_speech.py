@@ -17,6 +17,7 @@ from truemoment.searching.layout import SAID
 from truemoment.searching.passages import Passages, best_first
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import FoundMoment
+from truemoment.searching.several_models import answer_of
 from truemoment.searching.sidecars import sidecars_of
 from truemoment.searching.speech import Speech, index_speech, write_passages
 from truemoment.searching.spoken_words import Quote, spoken_words
@@ -48,7 +49,7 @@ def add_speech(index):
 
 def search(index, query):
     """Return the best passages of an index for a query."""
-    return Speech(index).answer(query, RankingOptions(apart=0.0, said=True), index, [])
+    return answer_of({}, Speech(index), query, RankingOptions(apart=0.0, said=True), list(index)).moments
 
 
 @pytest.fixture
@@ -241,7 +242,7 @@ def hostile(tmp_path_factory, settings):
 @given(st.text() | st.sampled_from(['"', "door*", "NEAR(door, 3)", "a AND NOT", "ＤＯＯＲ", "\0door", "東京", "'"]))
 def test_any_text_is_a_query(hostile, query):
     words = set(spoken_words(query))
-    moments = hostile.answer(query, RankingOptions(apart=0.0, said=True), hostile.index, [])
+    moments = answer_of({}, hostile, query, RankingOptions(apart=0.0, said=True), list(hostile.index)).moments
     expected = [
         text
         for text in ("Look at the red door.", "I don't see a door, and nobody opens it.")
@@ -263,14 +264,16 @@ def said(start_s, end_s, video="a"):
 
 
 def test_the_times_of_a_joined_moment_are_those_of_the_better_rank():
-    (joined, _) = fuse([seen(40, 50), seen(10, 20)], [said(19, 24)])
+    (joined, _) = fuse({"seen": [seen(40, 50), seen(10, 20)], "said": [said(19, 24)]})
     assert (joined.start_s, joined.end_s, joined.why) == (19, 24, "both")
+    assert joined.ranks == (("seen", 2), ("said", 1))
     assert joined.score == pytest.approx(1 / 62 + 1 / 61)
 
 
 def test_fusion_by_hand():
     """The sum of 1 / (60 + rank); the second passage joins the first moment, and the third finds it taken."""
-    fused = fuse([seen(10, 20), seen(40, 50)], [said(30, 33), said(19, 24), said(12, 13), said(15, 16, "b")])
+    passages = [said(30, 33), said(19, 24), said(12, 13), said(15, 16, "b")]
+    fused = fuse({"seen": [seen(10, 20), seen(40, 50)], "said": passages})
     assert [(moment.start_s, moment.end_s, moment.why) for moment in fused] == [
         (10, 20, "both"),
         (30, 33, "said"),

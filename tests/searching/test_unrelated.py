@@ -12,10 +12,10 @@ from truemoment.searching.index import Index
 from truemoment.searching.layout import UNRELATED
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.retrieval import search_index
+from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unrelated import (
     STANDS_OUT,
     Unrelated,
-    nothing_stands_out,
     plain_sentences,
     unrelated_of,
     with_matches,
@@ -83,8 +83,8 @@ def test_a_moment_that_is_there_stands_out(drawn):
         with_matches(drawn, unrelated, vector, median, moments)
         for vector, median, moments in zip(near, medians, found, strict=True)
     ]
-    assert sum(not nothing_stands_out(moments) for moments in matched) >= 19
-    assert not nothing_stands_out(found[0])  # nothing was compared
+    assert sum(not RetrievedMoments(moments, 1, "all").nothing_stands_out for moments in matched) >= 19
+    assert not RetrievedMoments(found[0], 1, "all").nothing_stands_out  # nothing was compared
 
 
 def test_an_index_keeps_them_until_its_videos_change(drawn):

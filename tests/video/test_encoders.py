@@ -266,14 +266,19 @@ def test_clips_of_an_xclip_model_are_those_of_the_library(xclip):
     np.testing.assert_allclose(encoder.images(clips[0, :1]), encoder.images(still), rtol=1e-4, atol=1e-5)
 
 
-def test_an_index_of_clips_answers_a_split(xclip, painted, tmp_path):
+def test_clips_beside_frames_in_one_index_answer_a_split(clip, xclip, painted, tmp_path):
     index, answers, split = tmp_path / "index", tmp_path / "answers.jsonl", tmp_path / "split.jsonl"
-    assert run(["index", str(painted / "a.mp4"), "-o", str(index), "--model", str(xclip), "--quiet"]) == 0
-    made = Index(index)
+    words = ["index", str(painted / "a.mp4"), "-o", str(index), "--quiet", "--model", str(clip)]
+    assert run([*words, "--add-model", str(xclip)]) == 0
+    assert run(["search", "a red circle", str(index), "--json", str(tmp_path / "both.json")]) == 0
+    models = json.loads((tmp_path / "both.json").read_text())["models"]
+    assert [(model["name"], model["fps"]) for model in models] == [(clip.name, 2.0), (xclip.name, 0.5)]
+    made = Index(next(index.glob("models/*")))
     assert (made.settings.fps, len(made["a"])) == (0.5, 20)  # clips of 2 s; the film lasts 40 s
     query = {"query_id": "q", "video_id": "a", "sentence": "a red circle", "duration_s": 40, "moments": [[20, 28]]}
     split.write_text(json.dumps(query))
-    assert run(["search", "split", str(index), "--annotations", str(split), "--top", "3", "-o", str(answers)]) == 0
+    words = ["search", "split", str(index), "--annotations", str(split), "--top", "3", "-o", str(answers)]
+    assert run([*words, "--model", str(xclip)]) == 0
     moments = json.loads(answers.read_text().splitlines()[-1])["moments"]
     assert len(moments) == 3
     assert all(start % 2 == 0 for start, *_ in moments)

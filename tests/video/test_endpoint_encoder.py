@@ -13,8 +13,9 @@ from truemoment.base.errors import UsageError
 from truemoment.media.video.encoders import Encoder, is_here, load_encoder
 from truemoment.media.video.endpoint_encoder import EndpointEncoder
 from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.searching.indexing import index_videos
 from truemoment.searching.request import RankingOptions
-from truemoment.searching.session import SearchTarget, index_videos, open_session
+from truemoment.searching.session import SearchTarget, open_session
 
 from ..served.stub import FAST_S, Reply, error, serving
 

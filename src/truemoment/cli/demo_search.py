@@ -189,12 +189,14 @@ def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
     from truemoment.searching.pictures import Pictures, with_ranks
     from truemoment.searching.request import RankingOptions
     from truemoment.searching.retrieval import search_index
+    from truemoment.searching.stopping import RetrievedMoments
 
     ranking = RankingOptions()
     moments = search_index(index, encoder.sentences([sentence]), ranking.top, apart_s=ranking.apart)[0]
     results = Pictures(index, in_memory=True).add(with_ranks(index, moments))
     words = ["truemoment", "search", sentence, str(out / INDEX), "--html", str(out / PAGE)]
-    return html.page(reports.report(sentence, results, index), command=shlex.join(words))
+    report = reports.report(sentence, results, index, RetrievedMoments(moments, 1, "all"))
+    return html.page(report, command=shlex.join(words))
 
 
 def _write_next_steps(out: Path, annotations: Annotations) -> None:

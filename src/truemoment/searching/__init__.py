@@ -11,13 +11,15 @@ index            Index: frame vectors of one's own videos on disk
 writing          IndexWriter: writes it part by part; interrupted work is resumed
 extraction       a part of a video, from its file to rows
 building         an index from videos, by these three: this process, several, or many machines
+indexing         an index made or extended by one model or several
+several_models   the models of an index, and one list of theirs
 retrieval        the moments of an index for a sentence, of one video or of many
 sequences        moments of one video in the order of their sentences
 narrowing        which videos are searched: filters
 listing          which moments are listed
 selecting        what stands out, what is avoided, and near copies
 speech           what is said in the videos of an index: passages ranked for words
-fusion           one list of what is seen and what is said
+fusion           one list of several: of models, and of what is said
 encoder_options  the model of an index, as far as a user chooses it
 shards           a search by several machines, each of which scores a share of the videos
 session          from what a user names to moments: indexes are made where there are none, models loaded once

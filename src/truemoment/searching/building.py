@@ -35,6 +35,7 @@ from truemoment.searching.extraction import (
     prepare,
     unless_damaged,
 )
+from truemoment.searching.layout import Settings
 from truemoment.searching.speech import SpeechReport
 from truemoment.searching.writing import IndexPlan, IndexWriter, VideoFile
 
@@ -83,6 +84,8 @@ class IndexReport:
         Number of processes that decode.
     speech
         What indexing of speech came to; None if that was not asked for.
+    by_model
+        Settings and report of each other model of the index.
     """
 
     plan: IndexPlan = field(default_factory=IndexPlan)
@@ -99,6 +102,17 @@ class IndexReport:
     wall_s: float = 0.0
     workers: int = 1
     speech: SpeechReport | None = None
+    by_model: list[tuple[Settings, IndexReport]] = field(default_factory=list)
+
+    @property
+    def of_all_models(self) -> list[IndexReport]:
+        """The reports of all models, this one first."""
+        return [self, *(done for _, done in self.by_model)]
+
+    @property
+    def not_readable(self) -> list[str]:
+        """Why videos could not be read, by any model."""
+        return list(dict.fromkeys(why for done in self.of_all_models for why in done.failed.values()))
 
     def add(self, seen: EmbeddedShard) -> None:
         """Count a shard."""

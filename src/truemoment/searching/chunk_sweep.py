@@ -115,7 +115,10 @@ def sweep_split(
     on_status
         Receives a line on each step that takes time.
     """
-    opened, seed, resamples = open_split(request, target), request.seed, request.resamples
+    opened, *others = open_split(request, target)
+    if others:
+        target.note(f"one model is measured: {opened.encoder}; --model names another")
+    seed, resamples = request.seed, request.resamples
     scheme_text = request.proposals or (COVERED if opened.index is None else opened.index.settings.proposals)
     scheme = opened.index.proposals if opened.index and not request.proposals else read_proposals(scheme_text)
     ground = partial(ground_chunks, measures=request.parsed_measures, protocol=PROTOCOL)

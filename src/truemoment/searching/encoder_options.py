@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.features.own import DType
 from truemoment.searching.extraction import Loader, frames_of
@@ -34,19 +35,22 @@ class EncoderOptions:
         None: as the index was made, or the defaults for a new one.
     device
         Where the model runs; None for a GPU if there is one.
+    option
+        The option that names the model, for messages.
     """
 
     model: str | None = None
     fps: float | None = None
     proposals: str | None = None
     device: str | None = None
+    option: str = "--model"
 
     def __post_init__(self) -> None:
         """Refuse frame rates that no video has."""
         if self.fps is not None and not LEAST_FPS <= self.fps <= MOST_FPS:
             raise UsageError(f"--fps: got {self.fps:g}, expected {LEAST_FPS:g} to {MOST_FPS:g} frames a second")
 
-    def loader(self, index: Path, made: Settings | None) -> Loader:
+    def loader(self, index: AnyPath, made: Settings | None) -> Loader:
         """Find the model: the given one, that of an index, or the default; a model of the hub by its commit.
 
         Whoever made an index chose the model that it names. So it is only fetched if it is the default or given.
@@ -69,16 +73,16 @@ class EncoderOptions:
 
         default = full_name(DEFAULT_MODEL)
         model = default if self.model is None else full_name(self.model)
-        if made is not None and (self.model is None or made.model.partition("@")[0] == self.model):
+        if made is not None and (self.model is None or names_model(self.model, made.model)):
             model = full_name(made.model)  # the commit of the given model that was used
         if self.model is None and model != default and not is_here(model):
             raise UsageError(
                 f"{index}: its model {model} is not on this machine; an index can name any model: if "
-                f"you trust it, give --model {model.partition('@')[0]}"
+                f"you trust it, give {self.option} {model.partition('@')[0]}"
             )
         return Loader(pinned(model), self.device)
 
-    def settings(self, index: Path) -> Settings:
+    def settings(self, index: AnyPath) -> Settings:
         """Load the model, and return how an index is made with it."""
         made = read_settings(index) if is_index(index) else None
         loader = self.loader(index, made)
@@ -89,7 +93,7 @@ class EncoderOptions:
             return settings_with(loader, fps, proposals, made.dtype if made else "float16")
 
     @contextlib.contextmanager
-    def _name_index(self, index: Path) -> Iterator[None]:
+    def _name_index(self, index: AnyPath) -> Iterator[None]:
         """Name an index in the error of loading its model, if the user has named none."""
         try:
             yield
@@ -119,6 +123,11 @@ def full_name(model: str) -> str:
         return f"{DEFAULT_MODEL}@{DEFAULT_COMMIT}"
     folder = Path(model).expanduser()
     return str(folder.resolve()) if folder.is_dir() and model != "scenes" else model
+
+
+def names_model(text: str, model: str) -> bool:
+    """Whether a text names the model of an index: with or without its commit, or by a path of its folder."""
+    return model.partition("@")[0] == text or full_name(text) == full_name(model)
 
 
 def index_of(video: Path) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from truemoment.base.boundary.inputs import reading
-from truemoment.base.boundary.own_path import AnyPath, OwnPath
+from truemoment.base.boundary.own_path import AnyPath, OwnPath, any_path
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.base.intervals import Ints
 from truemoment.baselines.proposals import Proposals, read_proposals
@@ -55,9 +55,9 @@ class Index(FileStore):
         The folder.
     """
 
-    def __init__(self, path: Path | str) -> None:
-        path = reading(Path(path))
-        self.folder = OwnPath(path)
+    def __init__(self, path: AnyPath | str) -> None:
+        self.folder = OwnPath.of(any_path(path))
+        path = reading(self.folder.path)
         self.settings = read_settings(self.folder)
         from_manifest = read_manifest(self.folder)
         self._by_manifest = from_manifest is not None

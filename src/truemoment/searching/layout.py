@@ -17,6 +17,7 @@
     INDEX/said.npz                 what is said, with said.npz in the folder of a video, see truemoment.searching.speech
     INDEX/unrelated.npz            how unrelated sentences fit the videos, see truemoment.searching.unrelated
     INDEX/unrelated_pictures.npz   from 5 videos on: how their frames fit the others, see unrelated_pictures
+    INDEX/models/NAME-HASH/        an index of the same videos, made with another model, see several_models
 
 Every file gets its name when it is complete, so an interrupted command loses at most the parts in work, and the same
 command resumes. A search refuses damaged files, and ``truemoment index`` makes them again. A video is identified by its
@@ -55,6 +56,9 @@ VIDEOS, PARTS = "videos", "parts"
 
 MANIFEST, CODES = "manifest.msgpack", "codes"
 """Of a large index: see :mod:`truemoment.searching.manifest` and :mod:`truemoment.searching.codes`."""
+
+MODELS = "models"
+"""See :mod:`truemoment.searching.several_models`."""
 
 UNRELATED, UNRELATED_PICTURES = "unrelated.npz", "unrelated_pictures.npz"
 """See :mod:`truemoment.searching.unrelated` and :mod:`truemoment.searching.unrelated_pictures`."""

@@ -63,6 +63,12 @@ class MomentListing(Request):
             other = "--said" if said else "--image"
             raise UsageError(f"{other}: goes without --then, --every, --first, --avoid and --fold")
 
+    def line_on_models(self, model: str) -> str:
+        """Return a note where the list is that of one of several models; "" where all of them are searched."""
+        if not (self.later or self.avoided or self.must_stand_out or self.fold is not None):
+            return ""
+        return f"--then, --every, --first, --avoid and --fold use one model: {model}; --model names another"
+
     @property
     def later(self) -> tuple[str, ...]:
         """Sentences of the later moments of a sequence."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -19,8 +20,7 @@ from truemoment.searching.pictures import SearchResult
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.split_search import SearchPrediction
 from truemoment.searching.stopping import RetrievedMoments
-from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
-from truemoment.searching.unrelated import STANDS_OUT, nothing_stands_out
+from truemoment.searching.unrelated import STANDS_OUT
 from truemoment.searching.unrelated_pictures import LEAST_VIDEOS, can_match_pictures
 
 SCORE_DIGITS = 3
@@ -28,9 +28,11 @@ SCORE_DIGITS = 3
 EXCERPT_COLUMNS = 60
 
 WHY = (
-    "whether a moment is seen, its words are said, or both; the score is then that of the words (BM25), or that of the "
-    "ranks in both lists"
+    "whether a moment is seen, its words are said, or both, and its rank in the list of each model; the score is then "
+    "that of the words (BM25), or that of the ranks in all lists"
 )
+
+NO_MODELS: Mapping[str, Settings] = MappingProxyType({})
 
 
 def match_text(match: float | None) -> str:
@@ -50,7 +52,7 @@ def copies_text(moment: FoundMoment) -> str:
 
 
 def why_text(moment: FoundMoment) -> str:
-    """Return why a moment was found, for people: that it is seen, or what is said in it.
+    """Return why a moment was found, for people: that it is seen, with its rank by each model, or what is said in it.
 
     Examples
     --------
@@ -58,36 +60,48 @@ def why_text(moment: FoundMoment) -> str:
     >>> red = QuotedWord("red", 7.0, 7.5)
     >>> why_text(FoundMoment("film", 4.0, 8.0, 5.1, why="said", quote=Quote(3, "Look at the red door.", (red,))))
     'said: "Look at the red door."'
+    >>> why_text(FoundMoment("film", 4.0, 8.0, 0.03, ranks=(("clip", 1), ("xclip", 4))))
+    'seen (clip #1, xclip #4)'
     """
-    if moment.quote is None:
-        return moment.why
-    return f'{moment.why}: "{moment.quote.excerpt(EXCERPT_COLUMNS)}"'
+    ranks = ", ".join(f"{name} #{rank}" for name, rank in moment.ranks)
+    is_of_one = {name for name, _ in moment.ranks} <= {"seen", "said"}
+    why = moment.why if is_of_one else f"{moment.why} ({ranks})"
+    return why if moment.quote is None else f'{why}: "{moment.quote.excerpt(EXCERPT_COLUMNS)}"'
 
 
 def report(
     query: str,
     results: Sequence[SearchResult],
     index: Index,
-    unknown: UnknownWords = ALL_KNOWN,
+    answer: RetrievedMoments,
     listing: MomentListing = BEST,
+    *,
+    models: Mapping[str, Settings] = NO_MODELS,
 ) -> Report:
     """Return what people read: the moments as a table; on a page also their pictures, and the index."""
     what = (
         "share of unrelated sentences whose best moment fits them less well than this one fits the sentence; "
         f"below {100 * STANDS_OUT:.0f} % nothing stands out"
     )
-    notes = _notes(query, [result.moment for result in results], unknown, listing)
-    return _report(query, results, index, notes=notes, match=what, listing=listing)
+    notes = _notes(query, answer, listing)
+    return _report(query, results, index, notes=notes, match=what, listing=listing, models=models)
 
 
-def report_of_picture(query: str, results: Sequence[SearchResult], index: Index) -> Report:
+def report_of_picture(
+    query: str,
+    results: Sequence[SearchResult],
+    index: Index,
+    answer: RetrievedMoments,
+    *,
+    models: Mapping[str, Settings] = NO_MODELS,
+) -> Report:
     """Return what people read of moments that are like a picture."""
     what = (
         "share of frames of the videos whose best moment in another video resembles them less than this one resembles "
         f"the picture; below {100 * STANDS_OUT:.0f} % nothing stands out"
     )
-    notes = (*_notes(query, [result.moment for result in results], ALL_KNOWN, BEST), *notes_on_pictures(index))
-    return _report(query, results, index, notes=notes, match=what, listing=BEST)
+    notes = (*_notes(query, answer, BEST), *notes_on_pictures(index))
+    return _report(query, results, index, notes=notes, match=what, listing=BEST, models=models)
 
 
 def notes_on_pictures(index: Index) -> tuple[str, ...]:
@@ -107,9 +121,10 @@ def _report(
     notes: tuple[str, ...],
     match: str,
     listing: MomentListing,
+    models: Mapping[str, Settings],
 ) -> Report:
     folds = any(result.moment.copies for result in results)
-    with_why = any(result.moment.why != "seen" for result in results)
+    with_why = any(result.moment.why != "seen" or result.moment.ranks for result in results)
     rows = tuple(
         (
             Cell(str(result.rank)),
@@ -136,10 +151,12 @@ def _report(
     )
     table = Table("", headings, (("", rows),), text_columns=(1, len(headings) - 1) if with_why else (1,))
     query = listing.title(query)
-    about = index.settings
     facts = (
         f"Index: {index.name}, {counted(len(index), 'video')}",
-        f"Model: {about.encoder}#{about.fingerprint[:8]}, {about.fps:g} frames a second",
+        *(
+            f"Model: {about.encoder}#{about.fingerprint[:8]}, {about.fps:g} frames a second"
+            for about in models.values() or (index.settings,)
+        ),
     )
     blocks: list[Block] = [
         *([table] if rows else []),
@@ -159,21 +176,16 @@ def _report(
     )
 
 
-def _notes(
-    query: str, moments: Sequence[FoundMoment], unknown: UnknownWords, listing: MomentListing
-) -> tuple[str, ...]:
+def _notes(query: str, answer: RetrievedMoments, listing: MomentListing) -> tuple[str, ...]:
     """Return that nothing stands out, and the words that the model does not know."""
-    known, best = unknown.line(query), moments[0].match if moments else None
-    if listing.must_stand_out and not moments and not unknown.every:
-        line = f"nothing stands out: no moment has a match of {match_text(STANDS_OUT)} or more"
-        return (line, known) if known else (line,)
-    if not nothing_stands_out(moments, unknown):
-        return (known,) if known else ()
-    if unknown.every or best is None:
-        return (f"nothing stands out: {known}",)
-    least = match_text(STANDS_OUT)
-    line = f"nothing stands out: the best match is {match_text(best)}, and moments stand out from {least}"
-    return (line, known) if known else (line,)
+    known, best, least = answer.lines_on_words(query), answer.best_match, match_text(STANDS_OUT)
+    if listing.must_stand_out and not answer.moments and not answer.unknown.every:
+        return (f"nothing stands out: no moment has a match of {least} or more", *known)
+    if not answer.nothing_stands_out:
+        return known
+    if answer.unknown.every or best is None:
+        return (f"nothing stands out: {'; '.join(known)}",)
+    return (f"nothing stands out: the best match is {match_text(best)}, and moments stand out from {least}", *known)
 
 
 def _gallery(results: Sequence[SearchResult]) -> Gallery:
@@ -187,7 +199,7 @@ def _gallery(results: Sequence[SearchResult]) -> Gallery:
                     f"{moment.video_id}, score {moment.score:.{SCORE_DIGITS}f}, match {match_text(moment.match)}",
                     *(f"then from {clock(part.start_s)}" for part in moment.parts[1:]),
                     *filter(None, [copies_text(moment)]),
-                    *([why_text(moment)] if moment.quote is not None else []),
+                    *([why_text(moment)] if moment.quote is not None or moment.ranks else []),
                     result.path.name,
                 ),
             )
@@ -215,9 +227,9 @@ def as_csv(query: str, results: Sequence[SearchResult]) -> str:
     return csv_text(columns, rows)
 
 
-def ending(answer: RetrievedMoments, index: Index, n_searched: int) -> str:
+def ending(answer: RetrievedMoments, models: Mapping[str, Settings], n_searched: int) -> str:
     """Return a note on videos that were searched and not scored, and what that means; "" if all were scored."""
-    calibration = index.settings.calibration
+    calibration = next(iter(models.values())).calibration if len(models) == 1 else None
     scored = f"{answer.n_videos:,} of {counted(n_searched, 'video')}"
     if answer.ended_by == "all" or answer.n_videos >= n_searched:
         return ""
@@ -229,22 +241,28 @@ def ending(answer: RetrievedMoments, index: Index, n_searched: int) -> str:
 
 
 def document(
-    query: str, results: Sequence[SearchResult], index: Index, answer: RetrievedMoments, listing: MomentListing = BEST
+    query: str,
+    results: Sequence[SearchResult],
+    index: Index,
+    answer: RetrievedMoments,
+    listing: MomentListing,
+    *,
+    models: Mapping[str, Settings],
 ) -> dict[str, Any]:
     """Return what programs read of a search."""
-    nothing = nothing_stands_out(answer.moments, answer.unknown)
     return {
         **document_head("truemoment/search/1"),
         "query": query,
         "then": list(listing.later),
         "index": index.name,
-        **_of_settings(index.settings),
+        **_of_settings(next(iter(models.values()))),
+        "models": [{"name": name, **_of_settings(settings)} for name, settings in models.items()],
         "n_videos": len(index),
         "n_scored": answer.n_videos,
         "ended_by": answer.ended_by,
         "unknown_words": list(answer.unknown.words),
         "no_word_known": answer.unknown.every,
-        "nothing_stands_out": nothing or (listing.must_stand_out and not results),
+        "nothing_stands_out": answer.nothing_stands_out or (listing.must_stand_out and not results),
         "seed": None,
         "moments": [
             {
@@ -273,7 +291,7 @@ def reason(moment: FoundMoment) -> dict[str, Any]:
     """Return why a moment was found, for programs."""
     quote = moment.quote
     said = quote and {"text": quote.text, "words": [word._asdict() for word in quote.words]}
-    return {"why": moment.why, "said": said}
+    return {"why": moment.why, "said": said, "ranks": [{"list": name, "rank": rank} for name, rank in moment.ranks]}
 
 
 def _of_settings(settings: Settings) -> dict[str, Any]:
@@ -328,6 +346,14 @@ def report_of_index(done: IndexReport, settings: Settings, folder: str, n_videos
         ("index", f"{folder}: {counted(n_videos, 'video')} ({videos})"),
         ("model", f"{settings.encoder}, {settings.n_dimensions:,} dimensions"),
         ("frames", f"{settings.fps:g} a second"),
+        *(
+            (
+                "model",
+                f"{made.encoder}, {made.n_dimensions:,} dimensions, {made.fps:g} frames a second; "
+                f"{counted(len(by_model.indexed), 'video')} now, {len(by_model.plan.unchanged):,} before",
+            )
+            for made, by_model in done.by_model
+        ),
     ]
     if done.others:
         facts.append(
@@ -375,6 +401,15 @@ def document_of_index(
         "bound_by": done.bound_by,
         "seconds": done.wall_s,
         "speech": None if done.speech is None else done.speech.document(),
+        "other_models": [
+            {
+                **_of_settings(made),
+                "indexed_now": list(by_model.indexed),
+                "unchanged": [video.video_id for video in by_model.plan.unchanged],
+                "failed": by_model.failed,
+            }
+            for made, by_model in done.by_model
+        ],
     }
 
 

@@ -38,6 +38,8 @@ DEFAULT_FPS = 2.0
 DEFAULT_CLIPS = 0.5
 """Clips a second of a model of clips: each lasts 2 s."""
 
+MODEL_METAVAR = "NAME|FOLDER|URL#NAME"
+
 FPS_HELP = (
     f"Frames per second to embed, or clips per second for X-CLIP. [default: {DEFAULT_FPS:g}; X-CLIP {DEFAULT_CLIPS:g}]"
 )
@@ -50,7 +52,18 @@ MOST_APART_S = 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbeddingModel(Request):
+class Device(Request):
+    """Where a model runs."""
+
+    HEADING = "Model"
+
+    device: str | None = option(
+        "Device of the model: cpu, cuda, cuda:1 ... [default: a GPU if there is one]", metavar="NAME"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingModel(Device):
     """The model of an index."""
 
     HEADING = "Model"
@@ -58,15 +71,26 @@ class EmbeddingModel(Request):
     model: In[str | None] = option(
         "CLIP, SigLIP or X-CLIP: NAME or NAME@COMMIT on the hub, a folder, or scenes; or URL#NAME, a model behind an "
         f"embeddings endpoint. [default: {DEFAULT_MODEL}]",
-        metavar="NAME|FOLDER|URL#NAME",
-    )
-    device: str | None = option(
-        "Device of the model: cpu, cuda, cuda:1 ... [default: a GPU if there is one]", metavar="NAME"
+        metavar=MODEL_METAVAR,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class VideoIndexing(EmbeddingModel):
+class SearchedModels(Device):
+    """The models that search."""
+
+    HEADING = "Model"
+
+    model: In[tuple[str, ...] | str | Sequence[str]] = option(
+        "Model of the index to search by; may be repeated. [default: all models of the index; for a video without one "
+        f"{DEFAULT_MODEL}]",
+        (),
+        metavar=MODEL_METAVAR,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VideoIndexing(SearchedModels):
     """How a video is indexed that is searched and has no index."""
 
     HEADING = "Video without an index"
@@ -84,7 +108,7 @@ class VideoIndexing(EmbeddingModel):
         """Model and frame rate."""
         from truemoment.searching.encoder_options import EncoderOptions
 
-        return EncoderOptions(self.model, self.fps, None, self.device)
+        return EncoderOptions(next(iter(several(self.model)), None), self.fps, None, self.device)
 
     def search_target(
         self,
@@ -96,7 +120,13 @@ class VideoIndexing(EmbeddingModel):
         from truemoment.searching.session import SearchTarget
 
         return SearchTarget(
-            path, self.encoder, path_of(self.index), partial=self.partial, note=note, make_index=make_index
+            path,
+            self.encoder,
+            path_of(self.index),
+            models=several(self.model),
+            partial=self.partial,
+            note=note,
+            make_index=make_index,
         )
 
 
@@ -294,6 +324,12 @@ class IndexRequest(EmbeddingModel, DecodingWorkers):
     _: KW_ONLY
     out: OutFolder[AnyFile | None] = option(
         "Folder of the index. [default: VIDEO.index]", name="-o --out", metavar="INDEX"
+    )
+    add_model: In[tuple[str, ...] | str | Sequence[str]] = option(
+        "Another model to index the videos with, beside that of the index; may be repeated. A search uses all.",
+        (),
+        metavar=MODEL_METAVAR,
+        rare=True,
     )
     fps: float | None = option(FPS_HELP, metavar="F")
     partial: bool = option("Index the readable part of damaged or truncated videos, with a warning.", False)

@@ -54,7 +54,8 @@ class FoundMoment(NamedTuple):
     `match` compares it with unrelated sentences (:mod:`truemoment.searching.unrelated`); None where it is not compared.
     `parts` are the moments of a sequence (:mod:`truemoment.searching.sequences`), and `copies` counts the near copies
     that are not listed.
-    `why` says which search found it, and `quote` what is said in it, where that found it.
+    `why` says which search found it, and `quote` what is said in it, where that found it. `ranks` has its rank in each
+    list that was fused (:mod:`truemoment.searching.fusion`) and has it, by the name of the list.
     """
 
     video_id: str
@@ -66,6 +67,7 @@ class FoundMoment(NamedTuple):
     copies: int = 0
     why: Why = "seen"
     quote: Quote | None = None
+    ranks: tuple[tuple[str, int], ...] = ()
 
 
 def search_index(

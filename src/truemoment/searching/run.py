@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from truemoment.searching import report as reports
 from truemoment.searching.exporting.formats import check_ending, export_text
 from truemoment.searching.exporting.moments import moments_of
 from truemoment.searching.index import Index
+from truemoment.searching.layout import Settings
 from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.pictures import Pictures, SearchResult, with_ranks
 from truemoment.searching.query_picture import QueryPicture
@@ -41,6 +42,8 @@ class FoundMoments(Result):
         How many videos were scored exactly, what ended the search, and the words that the model does not know.
     n_searched
         Number of videos that were searched.
+    models
+        Name and settings of each model that searched.
     listing
         Which moments are listed; sequences are moments with parts.
     image
@@ -54,6 +57,7 @@ class FoundMoments(Result):
     index: Index
     answer: RetrievedMoments
     n_searched: int
+    models: Mapping[str, Settings]
     listing: MomentListing = BEST
     image: Path | None = None
     is_of_speech: bool = False
@@ -66,13 +70,13 @@ class FoundMoments(Result):
     def report(self) -> Report:
         """Return the report for people."""
         if self.image is not None:
-            return reports.report_of_picture(self.query, self.moments, self.index)
-        return reports.report(self.query, self.moments, self.index, self.answer.unknown, self.listing)
+            return reports.report_of_picture(self.query, self.moments, self.index, self.answer, models=self.models)
+        return reports.report(self.query, self.moments, self.index, self.answer, self.listing, models=self.models)
 
     def document(self) -> dict[str, Any]:
         """Return the document for programs, as ``truemoment search --json`` writes it."""
         return {
-            **reports.document(self.query, self.moments, self.index, self.answer, self.listing),
+            **reports.document(self.query, self.moments, self.index, self.answer, self.listing, models=self.models),
             "image": self.image,
             "n_searched": self.n_searched,
         }
@@ -162,14 +166,16 @@ def find_moments(session: SearchSession, query: str, listing: MomentListing = BE
     answer = session.find(query, listing)
     moments = tuple(with_ranks(session.index, answer.moments))
     is_of_speech = session.speech is not None and not session.ranking.seen
-    return FoundMoments(query, moments, session.index, answer, session.n_videos, listing, is_of_speech=is_of_speech)
+    models, n_videos = session.models, len(session.videos)
+    return FoundMoments(query, moments, session.index, answer, n_videos, models, listing, is_of_speech=is_of_speech)
 
 
 def find_like(session: SearchSession, picture: QueryPicture) -> FoundMoments:
     """Return the moments that are like a picture, best first."""
     answer = session.find_like(picture)
     moments = tuple(with_ranks(session.index, answer.moments))
-    return FoundMoments(picture.query, moments, session.index, answer, session.n_videos, image=picture.path)
+    models, n_videos = session.models, len(session.videos)
+    return FoundMoments(picture.query, moments, session.index, answer, n_videos, models, image=picture.path)
 
 
 def run(request: SentenceSearch) -> FoundMoments:

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from truemoment.base.errors import InputError
-from truemoment.base.request import function_of, ignore
+from truemoment.base.request import function_of, ignore, several
 from truemoment.report.model import Report
 from truemoment.report.result import Result
 from truemoment.report.words import counted
 from truemoment.searching import report as reports
 from truemoment.searching.building import IndexReport, Progress, ignore_progress
 from truemoment.searching.index import indexed_videos
+from truemoment.searching.indexing import index_videos
 from truemoment.searching.layout import Settings
 from truemoment.searching.request import IndexRequest
-from truemoment.searching.session import index_videos
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -88,6 +88,7 @@ def run(
         request.paths,
         request.folder,
         request.encoder,
+        add_models=several(request.add_model),
         engine=request.engine,
         workers=request.workers,
         partial=request.partial,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import shlex
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,110 +14,31 @@ from truemoment.base.boundary.distribution import Engine
 from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, UsageError
 from truemoment.media.video import identity_of, is_video
 from truemoment.media.video.frames import opened
-from truemoment.searching.building import IndexReport, Progress, build_index, ignore_progress
-from truemoment.searching.codes import LEAST_PIECES, has_codes, make_codes
+from truemoment.searching.building import IndexReport
 from truemoment.searching.encoder_options import EncoderOptions, index_of
-from truemoment.searching.extraction import Loader
-from truemoment.searching.fusion import DEPTH
 from truemoment.searching.index import Index, indexed_videos
+from truemoment.searching.indexing import index_videos
 from truemoment.searching.layout import Settings, is_index
 from truemoment.searching.listing import BEST, MomentListing
-from truemoment.searching.manifest import write_manifest
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.narrowing import ALL_VIDEOS, Narrowing
 from truemoment.searching.query_picture import QueryPicture
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.selecting import find_listed
+from truemoment.searching.several_models import IndexModel, answer_of, fuse_answers, models_of, ranking_of_lists
 from truemoment.searching.shards import searched_by_ray
-from truemoment.searching.speech import Speech, index_speech, write_passages
+from truemoment.searching.speech import Speech
 from truemoment.searching.stopping import RetrievedMoments
 from truemoment.searching.unknown_words import unknown_words
-from truemoment.searching.unrelated import Unrelated, unrelated_of, with_matches, write_unrelated
-from truemoment.searching.unrelated_pictures import unrelated_pictures_of, write_unrelated_pictures
-from truemoment.searching.writing import IndexWriter, list_videos
+from truemoment.searching.unrelated import Unrelated, unrelated_of, with_matches
+from truemoment.searching.unrelated_pictures import unrelated_pictures_of
 
 if TYPE_CHECKING:
     from truemoment.media.video.encoders import Encoder
 
 Note = Callable[[str], None]
 """Receives a line for people."""
-
-
-def index_videos(
-    videos: Iterable[Path],
-    out: Path,
-    options: EncoderOptions,
-    *,
-    engine: Engine = "local",
-    workers: int | None = None,
-    partial: bool = False,
-    codes: bool = False,
-    subtitles: bool = False,
-    on_progress: Progress = ignore_progress,
-    on_status: Note = lambda _: None,
-) -> tuple[Settings, IndexReport]:
-    """Make or extend an index of videos.
-
-    Parameters
-    ----------
-    videos
-        Files, and folders of them.
-    out
-        Folder of the index.
-    options
-        Model and frame rate.
-    engine, workers, partial, on_progress
-        As for :func:`~truemoment.searching.building.build_index`.
-    codes
-        Whether codes of the pieces are made (:mod:`truemoment.searching.codes`); a large index has them anyway.
-    subtitles
-        Whether what is said is read from files beside the videos (:mod:`truemoment.searching.sidecars`).
-    on_status
-        Receives what is being done.
-    """
-    files = list_videos(videos)
-    if not out.absolute().parent.is_dir():
-        raise UsageError(f"-o {out}: cannot be made, {out.parent} is no folder")
-    on_status("loading the model")
-    settings = options.settings(out)
-    on_status("")
-    with IndexWriter(out, settings) as writer:
-        report = build_index(
-            writer,
-            files.videos,
-            Loader(settings.model, options.device),
-            engine=engine,
-            workers=workers,
-            partial=partial,
-            on_progress=on_progress,
-        )
-        report.others = tuple(files.others)
-        if subtitles:
-            on_status("reading subtitles")
-            report.speech = index_speech(out, (*report.plan.unchanged, *report.plan.to_read))
-            report.others = tuple(file for file in files.others if file.resolve() not in report.speech.paths)
-            on_status("")
-        _make_for_all(out, options, codes=codes, on_status=on_status)
-    return settings, report
-
-
-def _make_for_all(out: Path, options: EncoderOptions, *, codes: bool, on_status: Note) -> None:
-    """Make what an index has beside its videos: unrelated sentences; if it is large, a manifest and codes."""
-    indexed = indexed_videos(out)
-    write_manifest(out, {name: about for name, (_, about) in indexed.items()})
-    if not indexed:
-        return
-    index = Index(out)
-    write_passages(index)
-    on_status("comparing with unrelated sentences and pictures")
-    write_unrelated(index, options.encoder_of(index))
-    write_unrelated_pictures(index)
-    on_status("")
-    if codes or has_codes(index) or sum(map(index.n_pieces, index)) >= LEAST_PIECES:
-        on_status("coding the pieces")
-        make_codes(index)
-        on_status("")
 
 
 class SearchTarget:
@@ -131,6 +52,8 @@ class SearchTarget:
         Model and frame rate.
     index_path
         Where the index of a video goes; None: beside it.
+    models
+        The models of the index that are searched, as a user names them; none for all.
     partial
         Whether the readable part of a damaged video is indexed.
     note
@@ -145,19 +68,20 @@ class SearchTarget:
         options: EncoderOptions,
         index_path: Path | None = None,
         *,
+        models: tuple[str, ...] = (),
         partial: bool = False,
         note: Note = lambda _: None,
         make_index: Callable[[Path, Path], IndexReport] | None = None,
     ) -> None:
         self.path, self.options, self.index_path, self.partial = path, options, index_path, partial
-        self.note = note
+        self.models, self.note = models, note
         self._make_index = make_index or self._index
 
     def _index(self, video: Path, out: Path) -> IndexReport:
         return index_videos([video], out, self.options, partial=self.partial)[1]
 
     def open_index(self) -> tuple[Index, list[str] | None]:
-        """Open the index; return it with the videos to search, None for all."""
+        """Open the index by its first model; return it with the videos to search, None for all."""
         where = str(self.path)
         if is_index(self.path):
             if self.index_path is not None or self.partial:
@@ -182,8 +106,12 @@ class SearchTarget:
             mine = [name for name, (_, about) in indexed_videos(out).items() if about.identity == identity]
             if mine:
                 return Index(out), mine
+        if len(self.models) > 1:
+            raise UsageError(
+                f"{self.path}: has no index, expected one --model; truemoment index --add-model adds others"
+            )
         # A file that is no video is refused before a model is loaded; a missing package, by the model.
-        with suppress(MissingPackageError), opened(self.path):
+        with contextlib.suppress(MissingPackageError), opened(self.path):
             pass
         self.note(f"indexing {self.path} once, into {out}")
         report = self._make_index(self.path, out)
@@ -194,11 +122,11 @@ class SearchTarget:
         index = Index(out)
         return index, [name for name in index if index.about(name).identity == identity]
 
-    def store(self) -> Index | None:
-        """Open the index, or return None for a file of features."""
+    def stores(self) -> list[IndexModel]:
+        """Open the index by each of its models that is searched; nothing for a file of features."""
         if is_index(self.path) or (not self.path.is_dir() and is_video(self.path)):
-            return self.open_index()[0]
-        return None
+            return models_of(self.open_index()[0], self.options, self.models, self.note)
+        return []
 
     def files(self) -> list[Path]:
         """Return what a search reads: a file, or an index and the videos that it was made of."""
@@ -209,94 +137,113 @@ class SearchTarget:
         return [self.path, index, *videos, *(index.absolute().parent / path.name for path in videos)]
 
 
-class SearchSession:
-    """Searches of one index: its model and its first stage are loaded once.
+class ModelSearch:
+    """Searches of an index by one model, which is loaded once, as the first stage is.
 
     Parameters
     ----------
     searcher
         Searches the index.
-    options
-        Model and device.
+    model
+        The model of the index.
     note
         Receives a line on a sentence that is too long for the model.
-    ranking
-        How moments are ranked; None for the ranking of the searcher, which has more moments where lists are fused.
-    speech
-        What is said in the index; None where that is not searched.
     """
 
-    def __init__(
-        self,
-        searcher: IndexSearcher,
-        options: EncoderOptions,
-        note: Note = lambda _: None,
-        ranking: RankingOptions | None = None,
-        speech: Speech | None = None,
-    ) -> None:
-        self.searcher, self.options, self._note = searcher, options, note
-        self.ranking, self.speech = ranking or searcher.ranking, speech
-        self._encoder: Encoder | None = None
-
-    @property
-    def index(self) -> Index:
-        """The index."""
-        return self.searcher.index
-
-    @property
-    def encoder(self) -> Encoder:
-        """The model of the index."""
-        if self._encoder is None:
-            self._encoder = self.options.encoder_of(self.index)
-        return self._encoder
+    def __init__(self, searcher: IndexSearcher, model: IndexModel, note: Note = lambda _: None) -> None:
+        self.searcher, self.model, self._note = searcher, model, note
 
     @functools.cached_property
     def unrelated(self) -> Unrelated | None:
         """How unrelated sentences fit the index."""
-        return unrelated_of(self.index, self.encoder)
-
-    @property
-    def n_videos(self) -> int:
-        """Number of videos that are searched."""
-        return len(self.searcher.videos)
+        return unrelated_of(self.model.index, self.model.encoder)
 
     def load(self) -> None:
         """Load the model and the first stage, so that no search waits for them."""
-        if self.speech is None or self.ranking.seen:
-            _ = self.unrelated
-            self.searcher.load()
+        _ = self.unrelated
+        self.searcher.load()
 
-    def find(self, sentence: str, listing: MomentListing = BEST) -> RetrievedMoments:
-        """Return the moments that a sentence describes, as a listing asks for them, or in which its words are said."""
-        if self.speech is None:
-            return self._find_seen(sentence, listing)
-        ranking, videos = self.ranking, self.searcher.videos
-        seen = self._find_seen(sentence, listing) if ranking.seen else RetrievedMoments([], len(videos), "all")
-        return replace(seen, moments=self.speech.answer(sentence, ranking, videos, seen.moments))
-
-    def _find_seen(self, sentence: str, listing: MomentListing) -> RetrievedMoments:
-        sentences, avoided = [sentence, *listing.later], list(listing.avoided)
-        if line := cut_short(self.encoder, [*sentences, *avoided]):
+    def find(self, sentence: str, ranking: RankingOptions, listing: MomentListing = BEST) -> RetrievedMoments:
+        """Return the moments that a sentence describes, as a listing asks for them."""
+        self.searcher.ranking = ranking
+        encoder, sentences, avoided = self.model.encoder, [sentence, *listing.later], list(listing.avoided)
+        if line := cut_short(encoder, [*sentences, *avoided]):
             self._note(line)
         answer = find_listed(
             self.searcher,
             self.unrelated,
             listing,
-            self.encoder.sentences(sentences),
-            self.encoder.sentences(avoided) if avoided else None,
+            encoder.sentences(sentences),
+            encoder.sentences(avoided) if avoided else None,
         )
-        return replace(answer, unknown=unknown_words(self.encoder, " ".join(sentences)))
+        return replace(answer, unknown=unknown_words(encoder, " ".join(sentences)))
+
+    def find_like(self, picture: QueryPicture, ranking: RankingOptions) -> RetrievedMoments:
+        """Return the moments that are like a picture, best first."""
+        self.searcher.ranking = ranking
+        index, vector = self.model.index, picture.embed(self.model.encoder)
+        medians = median_scores(index, vector)
+        answer = self.searcher.find_like(vector[None], medians)[0]
+        unrelated = unrelated_pictures_of(index)
+        return replace(answer, moments=with_matches(index, unrelated, vector, medians[0], answer.moments))
+
+
+@dataclass(frozen=True, eq=False)
+class SearchSession:
+    """Searches of one index.
+
+    Parameters
+    ----------
+    index, videos
+        The index, and which of its videos are searched.
+    searches
+        Searches by each of its models that search, the first one first.
+    ranking
+        How moments are ranked.
+    speech
+        What is said in the index; None where that is not searched.
+    note
+        Receives lines for people.
+    """
+
+    index: Index
+    videos: tuple[str, ...]
+    searches: tuple[ModelSearch, ...]
+    ranking: RankingOptions
+    speech: Speech | None = None
+    note: Note = lambda _: None
+
+    @property
+    def models(self) -> dict[str, Settings]:
+        """Name and settings of each model."""
+        return {search.model.name: search.model.index.settings for search in self.searches}
+
+    def load(self) -> None:
+        """Load the models and their first stages, so that no search waits for them."""
+        if self.speech is None or self.ranking.seen:
+            for search in self.searches:
+                search.load()
+
+    def find(self, sentence: str, listing: MomentListing = BEST) -> RetrievedMoments:
+        """Return the moments that a sentence describes, as a listing asks for them, or in which its words are said."""
+        searches = self.searches
+        if len(searches) > 1 and (line := listing.line_on_models(searches[0].model.name)):
+            self.note(line)
+            searches = searches[:1]
+        if self.speech is not None and not self.ranking.seen:
+            searches = ()
+        ranking = ranking_of_lists(self.ranking, len(searches))
+        seen = {search.model.name: search.find(sentence, ranking, listing) for search in searches}
+        return answer_of(seen, self.speech, sentence, self.ranking, self.videos)
 
     def find_like(self, picture: QueryPicture) -> RetrievedMoments:
         """Return the moments that are like a picture, best first."""
-        vector = picture.embed(self.encoder)
-        medians = median_scores(self.index, vector)
-        answer = self.searcher.find_like(vector[None], medians)[0]
-        unrelated = unrelated_pictures_of(self.index)
-        return replace(answer, moments=with_matches(self.index, unrelated, vector, medians[0], answer.moments))
+        ranking = ranking_of_lists(self.ranking, len(self.searches))
+        seen = {search.model.name: search.find_like(picture, ranking) for search in self.searches}
+        return fuse_answers(seen, self.ranking)
 
 
-@contextmanager
+@contextlib.contextmanager
 def open_session(
     target: SearchTarget,
     ranking: RankingOptions,
@@ -311,14 +258,22 @@ def open_session(
         words = shlex.join(["truemoment", "index", str(target.path), "--subtitles"])
         raise UsageError(f"{target.path}: has no index with speech; make one: {words}")
     index, videos = target.open_index()
+    models = models_of(index, target.options, target.models, target.note)
     videos = narrowing.videos(index, videos, target.note)
     speech = Speech(index) if ranking.said else None
-    listed = replace(ranking, top=max(ranking.top, DEPTH)) if ranking.is_fused else ranking
-    if engine == "local":
-        yield SearchSession(IndexSearcher(index, listed, videos), target.options, target.note, ranking, speech)
-        return
-    with searched_by_ray(index, listed, videos, workers) as searcher:
-        yield SearchSession(searcher, target.options, target.note, ranking, speech)
+    with contextlib.ExitStack() as stack:
+        if engine == "local":
+            searchers = [IndexSearcher(model.index, ranking, model.searched(videos)) for model in models]
+        elif len(models) == 1:
+            listed = ranking_of_lists(ranking, 1)
+            searchers = [
+                stack.enter_context(searched_by_ray(models[0].index, listed, models[0].searched(videos), workers))
+            ]
+        else:
+            raise UsageError(f"--engine {engine}: searches by one model; name it: --model {models[0].name}")
+        searches = (ModelSearch(*of_model, target.note) for of_model in zip(searchers, models, strict=True))
+        searched = tuple(sorted(index if videos is None else videos))
+        yield SearchSession(index, searched, tuple(searches), ranking, speech, target.note)
 
 
 def cut_short(encoder: Encoder, sentences: list[str]) -> str:

@@ -24,7 +24,7 @@ from truemoment.searching.median_scores import median_scores
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import best_first
 from truemoment.searching.searcher import IndexSearcher
-from truemoment.searching.stopping import Reason, RetrievedMoments
+from truemoment.searching.stopping import RetrievedMoments, worst_reason
 
 # How vectors (S, D) are searched for, the median score of each in the whole index, so that all shares score alike, and
 # the number of moments.
@@ -78,8 +78,7 @@ def _identities(index: Index, names: Iterable[str]) -> dict[str, str]:
 def merge_shards(answers: Sequence[RetrievedMoments], top: int) -> RetrievedMoments:
     """Merge the moments of one sentence in several shares: by score, then by video."""
     moments = [moment for answer in answers for moment in answer.moments]
-    reasons = {answer.ended_by for answer in answers}
-    ended_by: Reason = "limit" if "limit" in reasons else "rule" if "rule" in reasons else "all"
+    ended_by = worst_reason({answer.ended_by for answer in answers})
     return RetrievedMoments(best_first(moments)[:top], sum(answer.n_videos for answer in answers), ended_by)
 
 

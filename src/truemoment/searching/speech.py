@@ -16,7 +16,7 @@ complete; a search reads the words of a passage from the first and refuses those
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,11 +33,10 @@ from truemoment.base.intervals import Ints
 from truemoment.media.speech.sentences import sentences_of
 from truemoment.media.speech.transcripts import UnknownTranscriptError
 from truemoment.report.words import counted
-from truemoment.searching.fusion import DEPTH, fuse, without_near
+from truemoment.searching.fusion import without_near
 from truemoment.searching.index import Index, indexed_videos
 from truemoment.searching.layout import SAID, VIDEOS, VideoRecord, folder_name
 from truemoment.searching.passages import Passages, best_first
-from truemoment.searching.request import RankingOptions
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.sidecars import SidecarSpeech, read_sidecar, sidecars_of
 from truemoment.searching.spoken_words import Quote, QuotedWord, spoken_words
@@ -331,15 +330,7 @@ class Speech:
                 return moments
             many *= 4
 
-    def answer(
-        self, query: str, ranking: RankingOptions, videos: Iterable[str], seen: Sequence[FoundMoment]
-    ) -> list[FoundMoment]:
-        """Return the passages with words of a query, best first, or fused with moments that are seen."""
-        said = self.find(query, max(ranking.top, DEPTH) if ranking.is_fused else ranking.top, ranking.apart, videos)
-        moments = without_near(fuse(seen, said), ranking.apart, ranking.top) if ranking.is_fused else said
-        return self._quoted(moments, query)
-
-    def _quoted(self, moments: Iterable[FoundMoment], query: str) -> list[FoundMoment]:
+    def quoted(self, moments: Iterable[FoundMoment], query: str) -> list[FoundMoment]:
         """Return moments with the text of their passages, and their words that a query has."""
         words = frozenset(spoken_words(query))
         return [

@@ -15,7 +15,7 @@ as in the sample.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -34,6 +34,7 @@ from truemoment.searching.layout import SETTINGS, Calibration
 from truemoment.searching.retrieval import NMS, BestMoments, FoundMoment, checked_vectors
 from truemoment.searching.unit_vectors import unit
 from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
+from truemoment.searching.unrelated import STANDS_OUT
 
 QUANTILE = 0.99
 """Share of the sentences whose search is to be complete."""
@@ -65,12 +66,45 @@ class RetrievedMoments:
         What ended the search.
     unknown
         Words of the sentence that the model does not know, where the sentence itself is searched for.
+    by_model
+        The answers of several models, where the moments are fused of theirs.
     """
 
     moments: list[FoundMoment]
     n_videos: int
     ended_by: Reason
     unknown: UnknownWords = ALL_KNOWN
+    by_model: tuple[RetrievedMoments, ...] = ()
+
+    @property
+    def best_match(self) -> float | None:
+        """Match of the best moment; of several models the highest, of those that know a word of the sentence."""
+        if not self.by_model:
+            return self.moments[0].match if self.moments else None
+        matches = (answer.best_match for answer in self.by_model if not answer.unknown.every)
+        return max((match for match in matches if match is not None), default=None)
+
+    @property
+    def nothing_stands_out(self) -> bool:
+        """Whether the best match is below :data:`STANDS_OUT`, or the model knows no word; of several, for all of them.
+
+        Where its words are said, something stands out.
+        """
+        if any(moment.quote is not None for moment in self.moments):
+            return False
+        if by_model := [answer for answer in self.by_model if answer.moments]:
+            return all(answer.nothing_stands_out for answer in by_model)
+        return self.unknown.every or (self.best_match is not None and self.best_match < STANDS_OUT)
+
+    def lines_on_words(self, sentence: str) -> tuple[str, ...]:
+        """Return a line for each model that does not know all words of a sentence."""
+        answers = self.by_model or (self,)
+        return tuple(dict.fromkeys(filter(None, (answer.unknown.line(sentence) for answer in answers))))
+
+
+def worst_reason(reasons: Collection[Reason]) -> Reason:
+    """Return what ended several searches: that which ended one of them earliest."""
+    return "limit" if "limit" in reasons else "rule" if "rule" in reasons else "all"
 
 
 def search_until(

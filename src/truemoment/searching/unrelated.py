@@ -39,7 +39,6 @@ from truemoment.searching.layout import UNRELATED
 from truemoment.searching.moment_rows import vectors_of
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.unit_vectors import unit
-from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords
 
 if TYPE_CHECKING:
     from truemoment.media.video.encoders import Encoder
@@ -167,17 +166,6 @@ def with_matches(
         matches = unrelated.matches(vector, median, means).tolist()
         matched += [moment._replace(match=match) for moment, match in zip(some, matches, strict=True)]
     return matched
-
-
-def nothing_stands_out(moments: Sequence[FoundMoment], unknown: UnknownWords = ALL_KNOWN) -> bool:
-    """Whether the best match of a sentence is below :data:`STANDS_OUT`, or the model knows none of its words.
-
-    Where its words are said, something stands out.
-    """
-    if any(moment.quote is not None for moment in moments):
-        return False
-    best = moments[0].match if moments else None
-    return unknown.every or (best is not None and best < STANDS_OUT)
 
 
 def compared_key(index: Index, sentences: Sequence[str] = ()) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from truemoment.base.boundary.arrays import DAMAGED, map_npy, write_npy
 from truemoment.base.boundary.files import atomic_folder, write_json
 from truemoment.base.boundary.folders import LOCK, TEMPORARY, lock_folder, remove_leftovers
-from truemoment.base.boundary.own_path import OwnPath
+from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError, MissingFileError, TrueMomentError, UsageError
 from truemoment.media.video import creation_time, identity_of, sorted_files
@@ -29,6 +29,7 @@ from truemoment.searching.layout import (
     CODES,
     FOLDER_NAME,
     MANIFEST,
+    MODELS,
     NORMS,
     PARTS,
     PIECES,
@@ -163,10 +164,14 @@ class IndexWriter:
         The folder, which is made if it does not exist.
     settings
         How the videos are read.
+    first
+        The videos of the first model of the index, by name, if this is another model: videos have these names, and
+        others are removed.
     """
 
-    def __init__(self, path: Path, settings: Settings) -> None:
-        self.path, self.settings, self.folder = Path(path), settings, OwnPath(Path(path))
+    def __init__(self, path: AnyPath, settings: Settings, first: Mapping[str, VideoRecord] | None = None) -> None:
+        self.folder, self.settings, self.first = OwnPath.of(path), settings, first
+        self.path = self.folder.path
         self._refuse_others()
         refuse_other_frames(settings)
         self._lock = contextlib.ExitStack()
@@ -196,7 +201,7 @@ class IndexWriter:
 
     def __enter__(self) -> IndexWriter:
         with contextlib.ExitStack() as begun:
-            begun.enter_context(lock_folder(self.path))
+            begun.enter_context(lock_folder(self.folder))
             self._refuse_others()  # another process may have made it since the check
             self._begin()
             self._lock = begun.pop_all()
@@ -221,8 +226,18 @@ class IndexWriter:
         for left in aside:
             with contextlib.suppress(OSError):
                 left.remove_tree()
+        if self.first is not None:
+            self._remove_others(self.first)
         for folder in (self.folder, videos, parts, *videos.folders(), *parts.folders()):
             remove_leftovers(folder)
+
+    def _remove_others(self, first: Mapping[str, VideoRecord]) -> None:
+        """Remove videos that the first model does not have, or has with other content."""
+        kept = {folder_name(name): about.identity for name, about in first.items()}
+        for folder in (self.folder / VIDEOS).glob("[!.]*"):
+            with contextlib.suppress(InputError, MissingFileError, OSError):  # damaged ones are made again
+                if folder.name not in kept or read_about(folder / ABOUT).identity != kept[folder.name]:
+                    folder.remove_tree()
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):
@@ -249,6 +264,7 @@ class IndexWriter:
                 continue
             if seen.setdefault(identity, path) is not path:
                 copies.append(path)
+        names = {about.identity: name for name, about in (self.first or {}).items()}
         taken = set(known)
         new: list[VideoFile] = []
         changed: list[VideoFile] = []
@@ -265,7 +281,7 @@ class IndexWriter:
             elif (about := by_path.get(str(path))) and about.identity not in seen:
                 changed.append(VideoFile(about.video_id, path, identity))
             else:
-                new.append(VideoFile(_new_name(path, taken), path, identity))
+                new.append(VideoFile(names.get(identity) or _new_name(path, taken), path, identity))
                 taken.add(new[-1].video_id)
         unreadable: dict[str, str] = {}
         for path, why in why_not.items():
@@ -398,12 +414,16 @@ class IndexWriter:
         write_json(folder / ABOUT, about, indent=1)
 
 
-def remove_index(path: Path) -> None:
-    """Remove an index, and its folder if that is empty then."""
-    index = OwnPath(path)
+def remove_index(path: AnyPath) -> None:
+    """Remove an index with all its models, and its folder if that is empty then."""
+    index = OwnPath.of(path)
     index.refuse_links()
     try:
         with lock_folder(index):
+            for model in (index / MODELS).folders() if (index / MODELS).is_dir() else ():
+                remove_index(model)
+            with contextlib.suppress(OSError):  # it has none, or contains something else
+                (index / MODELS).rmdir()
             for videos in (index / VIDEOS, index / PARTS):
                 for folder in videos.folders() if videos.is_dir() else ():
                     if _OWN_FOLDER.fullmatch(folder.name):
@@ -416,9 +436,9 @@ def remove_index(path: Path) -> None:
             with contextlib.suppress(OSError):  # the index has none
                 (index / CODES).rmdir()
         with contextlib.suppress(OSError):  # it contains something else
-            path.rmdir()
+            index.rmdir()
     except OSError as error:
-        raise InputError(f"cannot be removed ({error.strerror})", path=path) from None
+        raise InputError(f"cannot be removed ({error.strerror})", path=index.path) from None
 
 
 def _is_only_begun(path: OwnPath) -> bool:

@@ -48,15 +48,16 @@ def command(request: IndexRequest, _threads: Threads, output: Output) -> None:
     sentence = "a red circle" if indexed.settings.model == "scenes" else "a man opens a door"
     suggest("search it:", ["truemoment", "search", sentence, str(indexed.folder)], output)
     _warn(indexed.done)
-    if indexed.done.failed or (indexed.done.speech and indexed.done.speech.failed):
+    if indexed.done.not_readable or (indexed.done.speech and indexed.done.speech.failed):
         click.get_current_context().exit(EXIT_NOT_ALL)
 
 
 def _warn(done: IndexReport) -> None:
     """Write notes on videos, and name those that could not be read."""
-    for name, note in done.notes.items():
-        say(f"note: {name}: {note}", err=True)
-    failed = list(done.failed.values())
+    notes = dict.fromkeys(f"{name}: {note}" for each in done.of_all_models for name, note in each.notes.items())
+    for note in notes:
+        say(f"note: {note}", err=True)
+    failed = done.not_readable
     if done.speech is not None:
         for note in done.speech.notes:
             say(f"note: {note}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,14 @@ if TYPE_CHECKING:
     from truemoment.searching.index import Index
 
 
-def serve_search(index: Index, options: EncoderOptions, serving: ServingOptions, page: SearchPageOptions) -> None:
-    """Serve the search page of an index until Ctrl-C."""
+def serve_search(
+    index: Index,
+    options: EncoderOptions,
+    serving: ServingOptions,
+    page: SearchPageOptions,
+    models: Sequence[str] = (),
+) -> None:
+    """Serve the search page of an index until Ctrl-C, with some of its models; none for all."""
     from truemoment.web.browsing.search_site import open_search
     from truemoment.web.pages.launch import bind
 
@@ -33,6 +40,7 @@ def serve_search(index: Index, options: EncoderOptions, serving: ServingOptions,
         with open_search(
             index,
             options,
+            models=models,
             cache=cache_folder(),
             collections=page.folder_of_collections(index.path),
             exports=page.export_dir,
@@ -66,4 +74,4 @@ def command(request: PageTarget, page: SearchPageOptions, serving: PageServing, 
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     serving.listening()
     target = target_of(request, request.target)
-    serve_search(target.open_index()[0], target.options, serving, page)
+    serve_search(target.open_index()[0], target.options, serving, page, target.models)

@@ -18,7 +18,7 @@ def target_of(request: VideoIndexing, path: Path, *, quiet: bool = False) -> Sea
     """Return what is searched; a video is indexed with a progress bar, and notes go to standard error."""
 
     def make_index(video: Path, out: Path) -> IndexReport:
-        from truemoment.searching.session import index_videos
+        from truemoment.searching.indexing import index_videos
 
         with indexing(show=not quiet) as (on_status, on_progress):
             return index_videos(

@@ -163,7 +163,7 @@ def _deliver_with_files(result: FoundMoments, files: MomentFiles, output: Output
     _deliver(result, files, output)
     if not output.quiet:
         _note_places(pictures, result, output)
-        if ending := reports.ending(result.answer, result.index, result.n_searched):
+        if ending := reports.ending(result.answer, result.models, result.n_searched):
             note(ending)
     for why in pictures.failed.values():
         click.echo(short_line(f"no pictures or clips: {why}"), err=True)

@@ -68,7 +68,7 @@ class LazyClips:
         for row, clip in zip(table, numbers.tolist(), strict=True):
             rows, _ = rows_of_clip(self.store, self.clips, clip, self.name[clip], self.max_frames)
             frames = (
-                self.store.rows(self.name[clip], rows)
+                self.store.some_rows(self.name[clip], rows)
                 if isinstance(self.store, RowReader)
                 else self.store[self.name[clip]][rows]
             )

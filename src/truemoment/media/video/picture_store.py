@@ -58,9 +58,9 @@ class PictureStore:
 
     def __getitem__(self, video_id: str) -> Frames:
         """Return all pictures of a video, (T, 3 h w)."""
-        return self.rows(video_id, np.arange(self._n_rows(video_id)))
+        return self.some_rows(video_id, np.arange(self._n_rows(video_id)))
 
-    def rows(self, video_id: str, numbers: Ints) -> Frames:
+    def some_rows(self, video_id: str, numbers: Ints) -> Frames:
         """Return some pictures of a video, rising, (R, 3 h w)."""
         path, outline = self._path(video_id), self._outline(video_id)
         rows = np.empty((len(numbers), self.n_dimensions), dtype=np.float32)

@@ -26,7 +26,7 @@ FRAMES_A_SECOND = 1.0
 class RowReader(Protocol):
     """Features that are read row by row, because a whole video would not fit into memory."""
 
-    def rows(self, video_id: str, numbers: Ints) -> Frames:
+    def some_rows(self, video_id: str, numbers: Ints) -> Frames:
         """Return some rows of a video, (len(numbers), D)."""
         ...
 
@@ -81,7 +81,7 @@ def each_clip(
         whole = None if isinstance(store, RowReader) else store[name]
         for clip in clips_in[name]:
             numbers, is_short = rows_of_clip(store, clips, clip, name, most)
-            frames = store.rows(name, numbers) if isinstance(store, RowReader) else np.asarray(whole)[numbers]
+            frames = store.some_rows(name, numbers) if isinstance(store, RowReader) else np.asarray(whole)[numbers]
             yield ClipFrames(clip, frames, is_short)
 
 

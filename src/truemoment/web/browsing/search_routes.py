@@ -17,10 +17,11 @@ from truemoment.searching.moment_rows import vector_of
 from truemoment.searching.narrowing import Narrowing
 from truemoment.searching.report import reason
 from truemoment.searching.retrieval import Why
+from truemoment.searching.several_models import IndexModel
 from truemoment.searching.speech import has_speech
-from truemoment.searching.unrelated import nothing_stands_out
 from truemoment.web.browsing.searches import (
     Model,
+    ModelSearches,
     PictureVector,
     SearchAnswer,
     Searches,
@@ -63,10 +64,13 @@ class SearchService:
         Searches of the index.
     videos
         Its videos.
+    open_models
+        Returns the models of the index, opened anew, and notes on them.
     """
 
     searches: Searches
     videos: VideoService
+    open_models: Callable[[Index], tuple[list[IndexModel], list[str]]]
     thread: SearchThread[SearchAnswer] = field(default_factory=SearchThread)
     _looked_at: float = 0.0
     _has_changed: bool = False
@@ -74,8 +78,9 @@ class SearchService:
 
     @property
     def model(self) -> Model:
-        """The model of the index."""
-        return self.searches.model
+        """The model that is not ready, or else the first one."""
+        models = [each.model for each in self.searches.by_model]
+        return next((model for model in models if model.state != "ready"), models[0])
 
     def close(self) -> None:
         """Stop the thread."""
@@ -85,7 +90,7 @@ class SearchService:
 
     def index(self, visit: Visit) -> Mapping[str, object]:
         """Return the videos, and whether sentences can be searched."""
-        settings = self.searches.index.settings
+        settings = self.searches.first.index.settings
         shown_videos = self.videos.shown
         videos = [
             {
@@ -105,7 +110,8 @@ class SearchService:
             "ready": self.model.state == "ready",
             "state": self.model.state,
             "why": self.model.why,
-            "examples": self.model.examples,
+            "models": [each.of_index.name for each in self.searches.by_model],
+            "examples": self.searches.first.model.examples,
             "has_speech": has_speech(self.searches.index),
             "changed": self._changed(),
             "role": visit.visitor.role,
@@ -147,17 +153,17 @@ class SearchService:
             vector, request = record.vector, record.request
         elif "like" in visit.request.query_params:
             like = self._like_text(visit.query_text("like"))
-            vector = vector_of(self.searches.index, like.video_id, like.start_s, like.end_s)
+            vector = vector_of(self.searches.first.index, like.video_id, like.start_s, like.end_s)
             request = SearchRequest("", like)
         elif "picture" in visit.request.query_params:
             picture = self._picture(visit)
-            vector, request = picture.vector, SearchRequest("", picture=picture)
+            vector, request = picture.vectors[0], SearchRequest("", picture=picture)
         else:
             refusal = self._refusal()
             if refusal is not None:
                 return refusal
             sentence = visit.query_text("q", MOST_CHARACTERS)
-            vector, request = self.model.vector(sentence).vector, SearchRequest(sentence)
+            vector, request = self.searches.first.model.vector(sentence).vector, SearchRequest(sentence)
         scored, is_whole = self.searches.score(moment, vector, request)
         return {"score": scored.score, "match": scored.match, "shorter_than_a_row": not is_whole}
 
@@ -170,7 +176,7 @@ class SearchService:
         columns = self.searches.strip(record, video.video_id)
         headers = {
             "X-Median": f"{record.median:.6f}",
-            "X-Best": f"{record.best:.6f}",
+            "X-Best": f"{record.best_seen:.6f}",
             "Cache-Control": "private, max-age=3600",
         }
         return Response(half_precision(columns), media_type="application/octet-stream", headers=headers)
@@ -179,11 +185,15 @@ class SearchService:
         """Load the index anew, after it has changed on disk."""
         del visit
         with self._reloading:
-            old = self.searches
-            index = Index(old.index.path)
-            if index.settings.fingerprint != old.index.settings.fingerprint:
+            old = self.searches.by_model
+            index = Index(self.searches.index.path)
+            models, notes = self.open_models(index)
+            if [each.index.settings.fingerprint for each in models] != [
+                each.index.settings.fingerprint for each in old
+            ]:
                 raise PageError(409, "the index is now of another model; start the server again")
-            self.searches = Searches(index, old.model)
+            by_model = [ModelSearches(each, before.model) for each, before in zip(models, old, strict=True)]
+            self.searches = Searches(index, by_model, notes)
             self.videos.replace(ShownVideos.of_index(index))
             self._has_changed = False
 
@@ -315,10 +325,11 @@ class SearchService:
             else {"v": by_id[like.video_id].number, "start_s": like.start_s, "end_s": like.end_s},
             "picture": answer.request.picture and answer.request.picture.name,
             "notes": list(answer.notes),
-            "unknown_words": list(answer.unknown.words),
-            "no_word_known": answer.unknown.every,
-            "nothing_stands_out": nothing_stands_out(answer.moments, answer.unknown)
+            "unknown_words": list(answer.result.unknown.words),
+            "no_word_known": answer.result.unknown.every,
+            "nothing_stands_out": answer.result.nothing_stands_out
             or (answer.request.listing.must_stand_out and not moments),
+            "best_match": answer.result.best_match,
             "scored": answer.n_scored,
             "videos": answer.n_videos,
             "ms": answer.times_ms,

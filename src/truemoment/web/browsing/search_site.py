@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +10,12 @@ from pathlib import Path
 from truemoment.base.boundary.pictures import MOST_BYTES as MOST_PICTURE_BYTES
 from truemoment.searching.encoder_options import EncoderOptions
 from truemoment.searching.index import Index
+from truemoment.searching.several_models import IndexModel, models_of
 from truemoment.web.browsing.exports import ExportService
 from truemoment.web.browsing.kept import Collections
 from truemoment.web.browsing.kept_routes import KeptService
 from truemoment.web.browsing.search_routes import SearchService
-from truemoment.web.browsing.searches import Model, Searches
+from truemoment.web.browsing.searches import Model, ModelSearches, Searches
 from truemoment.web.browsing.video_routes import VideoService
 from truemoment.web.browsing.videos import ShownVideos
 from truemoment.web.browsing.visitors import LinkTokens
@@ -55,6 +56,7 @@ def open_search(
     *,
     cache: Path,
     collections: Path,
+    models: Sequence[str] = (),
     exports: Path | None = None,
     guests: bool = False,
     address: Address | None = None,
@@ -68,6 +70,8 @@ def open_search(
         The index.
     options
         Model and device, as far as a user names them.
+    models
+        The models of the index that are searched; none for all.
     cache
         Folder of pictures and prepared videos.
     collections
@@ -82,7 +86,14 @@ def open_search(
         The folder that it is opened from; None for a page of its own.
     """
     videos = VideoService(ShownVideos.of_index(index), cache)
-    service = SearchService(Searches(index, Model(index, options)), videos)
+
+    def open_models(index: Index) -> tuple[list[IndexModel], list[str]]:
+        notes: list[str] = []
+        return models_of(index, options, models, notes.append), notes
+
+    opened_models, notes = open_models(index)
+    by_model = [ModelSearches(each, Model(each.index, each.options)) for each in opened_models]
+    service = SearchService(Searches(index, by_model, notes), videos, open_models)
     tokens = LinkTokens(guests=guests)
     site = Site(
         f"Search {index.path.name}",
@@ -101,7 +112,8 @@ def open_search(
         @contextmanager
         def at_work() -> Iterator[None]:
             videos.start()
-            service.model.start()
+            for each in by_model:
+                each.model.start()
             try:
                 yield
             finally:

@@ -7,10 +7,12 @@ An answer has the moments that :func:`~truemoment.searching.retrieval.search_ind
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -22,9 +24,8 @@ from truemoment.base.boundary.pictures import decode_picture
 from truemoment.base.errors import TrueMomentError
 from truemoment.media.features.base import Frames
 from truemoment.searching.encoder_options import EncoderOptions
-from truemoment.searching.fusion import DEPTH
 from truemoment.searching.index import Index
-from truemoment.searching.layout import ABOUT, SAID, SETTINGS, VIDEOS
+from truemoment.searching.layout import ABOUT, MODELS, SAID, SETTINGS, VIDEOS
 from truemoment.searching.listing import BEST, MomentListing
 from truemoment.searching.median_scores import median_scores
 from truemoment.searching.moment_rows import vector_of
@@ -36,8 +37,10 @@ from truemoment.searching.retrieval import FoundMoment, Why, checked_vectors, mo
 from truemoment.searching.searcher import IndexSearcher
 from truemoment.searching.selecting import find_listed
 from truemoment.searching.session import cut_short
+from truemoment.searching.several_models import IndexModel, answer_of, fuse_answers, ranking_of_lists
 from truemoment.searching.speech import Speech
-from truemoment.searching.unknown_words import ALL_KNOWN, UnknownWords, unknown_words
+from truemoment.searching.stopping import RetrievedMoments
+from truemoment.searching.unknown_words import unknown_words
 from truemoment.searching.unrelated import Matching, Unrelated, unrelated_of, with_matches
 from truemoment.searching.unrelated_pictures import UnrelatedPictures, unrelated_pictures_of
 from truemoment.web.browsing.like import others, score_of
@@ -66,6 +69,8 @@ MOST_EXAMPLES = 4
 MOST_SHOWN = 200
 """Moments that a page shows."""
 
+_ONE_AT_A_TIME = threading.Lock()
+
 ModelState = Literal["waiting", "loading", "ready", "failed"]
 
 
@@ -79,10 +84,10 @@ class VideoMoment:
 
 
 class PictureVector(NamedTuple):
-    """A picture that is searched for: the name of its file, and its vector (D,)."""
+    """A picture that is searched for: the name of its file, and its vector (D,) by each model."""
 
     name: str
-    vector: Frames
+    vectors: tuple[Frames, ...]
 
 
 @dataclass(frozen=True)
@@ -141,14 +146,14 @@ class SearchAnswer:
         Name of the search, by which a page requests strips.
     moments
         Moments, best first.
-    median
-        Median score of the pieces of the index.
+    median, best_seen
+        Median score of the pieces of the index, and score of the best moment that the first model sees.
     n_scored, n_videos
         ShownVideos that were scored exactly, and that were searched.
     notes
         Notes on the sentence: that it is too long, and which of its words the model does not know.
-    unknown
-        These words.
+    result
+        The moments as they were found, with what ended the search.
     times_ms
         Milliseconds of the steps.
     """
@@ -161,7 +166,8 @@ class SearchAnswer:
     n_scored: int
     n_videos: int
     notes: tuple[str, ...]
-    unknown: UnknownWords
+    result: RetrievedMoments
+    best_seen: float
     times_ms: dict[str, int]
 
     @property
@@ -202,7 +208,8 @@ class Model:
 
     def _load(self) -> None:
         try:
-            self._encoder = self._options.encoder_of(self._index)
+            with _ONE_AT_A_TIME:  # libraries of models are imported while the first is loaded
+                self._encoder = self._options.encoder_of(self._index)
             self.vector("a")  # the first sentence takes longest
         except TrueMomentError as error:
             self.why, self.state = str(error), "failed"
@@ -235,92 +242,59 @@ class Model:
         return embedded
 
 
-class Searches:
-    """Searches of one index.
+class ModelSearches:
+    """Searches of an index by one model.
 
     Parameters
     ----------
-    index
-        The index.
+    of_index
+        The model of the index.
     model
-        Its model.
+        The model, loaded in a thread.
     """
 
-    def __init__(self, index: Index, model: Model) -> None:
-        self.index, self.model = index, model
-        self.signature = signature_of(index.path)
-        self._records: OrderedDict[str, SearchAnswer] = OrderedDict()
+    def __init__(self, of_index: IndexModel, model: Model) -> None:
+        self.of_index, self.index, self.model = of_index, of_index.index, model
         self._searchers: OrderedDict[tuple[tuple[str, ...], bool], IndexSearcher] = OrderedDict()
-        self._count = 0
-        self._lock = threading.Lock()
 
-    def find(self, request: SearchRequest) -> SearchAnswer:
-        """Return the answer to a request; the model must be ready for a sentence."""
-        began = time.perf_counter()
-        like, picture, listing = request.like, request.picture, request.listing
-        sentences, avoided, unknown = [request.sentence, *listing.later], list[Frames](), ALL_KNOWN
-        if picture is not None:
-            embedded = [SentenceVector(picture.vector)]
-        elif like is None:
-            embedded = [self.model.vector(sentence) for sentence in sentences]
-            avoided = [self.model.vector(sentence).vector for sentence in listing.avoided]
-            unknown = unknown_words(self.model.encoder, " ".join(sentences))
-        else:
-            embedded = [SentenceVector(vector_of(self.index, like.video_id, like.start_s, like.end_s))]
-        vector, cut = embedded[0].vector, next((sentence.cut for sentence in embedded if sentence.cut), "")
-        encoded = time.perf_counter()
-        narrowed = request.narrowing.videos(self.index, request.videos)
-        names = tuple(sorted(self.index if narrowed is None else narrowed))
-        searcher = self._searcher(names, exact=request.exact)
-        searcher.ranking = request.ranking(max(request.top, DEPTH) if request.by == "both" else request.top)
-        median, n_scored = median_scores(self.index, vector)[0], 0
+    def find(self, request: SearchRequest, videos: tuple[str, ...], ranking: RankingOptions) -> RetrievedMoments:
+        """Return the moments of a sentence in some videos."""
+        listing, sentences = request.listing, [request.sentence, *request.listing.later]
+        vectors = np.stack([self.model.vector(sentence).vector for sentence in sentences])
+        avoided = [self.model.vector(sentence).vector for sentence in listing.avoided]
+        searcher = self.searcher(videos, exact=request.exact, ranking=ranking)
+        answer = find_listed(searcher, self.unrelated, listing, vectors, np.stack(avoided) if avoided else None)
+        return replace(answer, unknown=unknown_words(self.model.encoder, " ".join(sentences)))
+
+    def find_like(
+        self, request: SearchRequest, vector: Frames, videos: tuple[str, ...], ranking: RankingOptions
+    ) -> RetrievedMoments:
+        """Return the moments that are like a picture or moment."""
+        median, like = median_scores(self.index, vector)[0], request.like
+        searcher = self.searcher(videos, exact=request.exact, ranking=ranking)
+        answers: list[RetrievedMoments] = []
 
         def find(top: int) -> list[FoundMoment]:
-            nonlocal n_scored
-            result = searcher.find_like(checked_vectors(self.index, vector), [median], top)[0]
-            n_scored = result.n_videos
-            return list(result.moments)
+            answers.append(searcher.find_like(checked_vectors(self.index, vector), [median], top)[0])
+            return list(answers[-1].moments)
 
-        if not request.is_sentence:
-            if like is None:
-                moments = find(request.top)
-            else:
-                moments = others(find, (like.video_id, like.start_s, like.end_s), request.top)
-            moments = with_matches(self.index, self.unrelated_pictures, vector, median, moments)
-        elif request.by == "said":
-            moments = self.speech.answer(request.sentence, request.ranking(request.top), names, [])
+        if like is None:
+            moments = find(ranking.top)
         else:
-            vectors = np.stack([sentence.vector for sentence in embedded])
-            result = find_listed(searcher, self.unrelated, listing, vectors, np.stack(avoided) if avoided else None)
-            moments, n_scored = result.moments, result.n_videos
-            if request.by == "both":
-                moments = self.speech.answer(request.sentence, request.ranking(request.top), names, moments)
-        most = f"the best {MOST_SHOWN} of {len(moments):,} moments are shown" if len(moments) > MOST_SHOWN else ""
-        scored = time.perf_counter()
-        times_ms = {
-            "encode": round(1000 * (encoded - began)),
-            "score": round(1000 * (scored - encoded)),
-            "all": round(1000 * (scored - began)),
-        }
-        return self._keep(
-            SearchAnswer(
-                self._name(),
-                request,
-                vector,
-                tuple(moments[:MOST_SHOWN]),
-                median,
-                n_scored,
-                len(names),
-                ()
-                if request.by == "said"
-                else (
-                    *filter(None, [cut, unknown.line(listing.title(request.sentence)), most]),
-                    *(() if picture is None else notes_on_pictures(self.index)),
-                ),
-                ALL_KNOWN if request.by == "said" else unknown,
-                times_ms,
-            )
-        )
+            moments = others(find, (like.video_id, like.start_s, like.end_s), ranking.top)
+        moments = with_matches(self.index, self.unrelated_pictures, vector, median, moments)
+        return replace(answers[-1], moments=moments)
+
+    def searcher(self, videos: tuple[str, ...], *, exact: bool, ranking: RankingOptions) -> IndexSearcher:
+        """Return the searcher of some videos, which only the thread that searches asks for."""
+        key = videos, exact
+        if key not in self._searchers:
+            self._searchers[key] = IndexSearcher(self.index, ranking, self.of_index.searched(videos))
+            if len(self._searchers) > MOST_SEARCHERS:
+                self._searchers.popitem(last=False)
+        self._searchers.move_to_end(key)
+        self._searchers[key].ranking = ranking
+        return self._searchers[key]
 
     @functools.cached_property
     def unrelated(self) -> Unrelated | None:
@@ -332,6 +306,94 @@ class Searches:
         """How frames of the index fit its other videos."""
         return unrelated_pictures_of(self.index)
 
+
+class Searches:
+    """Searches of one index.
+
+    Parameters
+    ----------
+    index
+        The index.
+    by_model
+        Searches by each of its models that search, the first one first; strips and scores are its.
+    notes
+        Notes on the models.
+    """
+
+    def __init__(self, index: Index, by_model: Sequence[ModelSearches], notes: Sequence[str] = ()) -> None:
+        self.index, self.by_model, self.notes = index, by_model, notes
+        self.first = by_model[0]
+        self.signature = signature_of(self.index.path)
+        self._records: OrderedDict[str, SearchAnswer] = OrderedDict()
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def find(self, request: SearchRequest) -> SearchAnswer:
+        """Return the answer to a request; the models must be ready for a sentence."""
+        began = time.perf_counter()
+        like, picture, listing = request.like, request.picture, request.listing
+        line, cut = "", ""
+        searches = list(self.by_model) if like is None else [self.first]
+        if picture is not None:
+            vectors = picture.vectors
+        elif like is not None:
+            vectors = (vector_of(self.first.index, like.video_id, like.start_s, like.end_s),)
+        else:
+            if len(searches) > 1 and (line := listing.line_on_models(self.first.of_index.name)):
+                searches = [self.first]
+            embedded = [
+                each.model.vector(sentence)
+                for each in searches
+                for sentence in (request.sentence, *listing.later, *listing.avoided)
+            ]
+            vectors, cut = (embedded[0].vector,), next((sentence.cut for sentence in embedded if sentence.cut), "")
+        encoded = time.perf_counter()
+        narrowed = request.narrowing.videos(self.index, request.videos)
+        names = tuple(sorted(self.index if narrowed is None else narrowed))
+        median = median_scores(self.first.index, vectors[0])[0]
+        ranking = request.ranking(request.top)
+        if request.by == "said":
+            searches = []
+        lists = ranking_of_lists(ranking, len(searches))
+        if request.is_sentence:
+            seen = {each.of_index.name: each.find(request, names, lists) for each in searches}
+            result = answer_of(seen, None if request.by == "seen" else self.speech, request.sentence, ranking, names)
+        else:
+            seen = {
+                each.of_index.name: each.find_like(request, vector, names, lists)
+                for each, vector in zip(searches, vectors, strict=True)
+            }
+            result = fuse_answers(seen, ranking)
+        moments, best = result.moments, next((answer.moments[:1] for answer in seen.values()), [])
+        most = f"the best {MOST_SHOWN} of {len(moments):,} moments are shown" if len(moments) > MOST_SHOWN else ""
+        known = result.lines_on_words(listing.title(request.sentence))
+        scored = time.perf_counter()
+        times_ms = {
+            "encode": round(1000 * (encoded - began)),
+            "score": round(1000 * (scored - encoded)),
+            "all": round(1000 * (scored - began)),
+        }
+        return self._keep(
+            SearchAnswer(
+                self._name(),
+                request,
+                vectors[0],
+                tuple(moments[:MOST_SHOWN]),
+                median,
+                result.n_videos if seen else 0,
+                len(names),
+                ()
+                if request.by == "said"
+                else (
+                    *filter(None, [*self.notes, line, cut, *known, most]),
+                    *(() if picture is None else notes_on_pictures(self.first.index)),
+                ),
+                result,
+                best[0].score if best else median,
+                times_ms,
+            )
+        )
+
     @functools.cached_property
     def speech(self) -> Speech:
         """What is said in the index."""
@@ -339,12 +401,13 @@ class Searches:
 
     def _compared(self, request: SearchRequest) -> Matching | None:
         """Return what the moments of a request are compared with."""
-        return self.unrelated if request.is_sentence else self.unrelated_pictures
+        return self.first.unrelated if request.is_sentence else self.first.unrelated_pictures
 
     def embed(self, name: str, data: bytes) -> PictureVector:
-        """Return the content of a picture file as a query; the model must be ready."""
+        """Return the content of a picture file as a query; the models must be ready."""
         path = Path(name)
-        return PictureVector(name, QueryPicture(path, decode_picture(data, path)).embed(self.model.encoder))
+        picture = QueryPicture(path, decode_picture(data, path))
+        return PictureVector(name, tuple(picture.embed(each.model.encoder) for each in self.by_model))
 
     def record(self, name: str) -> SearchAnswer | None:
         """Return one of the last answers; None if it is forgotten."""
@@ -353,16 +416,16 @@ class Searches:
 
     def strip(self, answer: SearchAnswer, video_id: str) -> Frames:
         """Return the best score at each column of a video, for the sentence of an answer."""
-        score = moment_scores(self.index, video_id, answer.vector, [answer.median])[0]
-        first, end = self.index.spans(video_id)
-        return best_by_column(score, first, end, len(self.index.rows(video_id)))
+        score = moment_scores(self.first.index, video_id, answer.vector, [answer.median])[0]
+        first, end = self.first.index.spans(video_id)
+        return best_by_column(score, first, end, len(self.first.index.rows(video_id)))
 
     def score(self, moment: VideoMoment, vector: Frames, request: SearchRequest) -> tuple[FoundMoment, bool]:
         """Return any moment of a video with its score and match for a request, and whether it contains a row."""
-        median, times = median_scores(self.index, vector)[0], (moment.video_id, moment.start_s, moment.end_s)
-        score, is_whole = score_of(self.index, times, vector, median)
+        median, times = median_scores(self.first.index, vector)[0], (moment.video_id, moment.start_s, moment.end_s)
+        score, is_whole = score_of(self.first.index, times, vector, median)
         compared = self._compared(request)
-        (scored,) = with_matches(self.index, compared, vector, median, [FoundMoment(*times, score)])
+        (scored,) = with_matches(self.first.index, compared, vector, median, [FoundMoment(*times, score)])
         return scored, is_whole
 
     def _name(self) -> str:
@@ -377,22 +440,13 @@ class Searches:
                 self._records.popitem(last=False)
         return answer
 
-    def _searcher(self, names: tuple[str, ...], *, exact: bool) -> IndexSearcher:
-        """Return the searcher of some videos, which only the thread that searches asks for."""
-        key = names, exact
-        if key not in self._searchers:
-            self._searchers[key] = IndexSearcher(self.index, RankingOptions(top=1, apart=0.0, exact=exact), names)
-            if len(self._searchers) > MOST_SEARCHERS:
-                self._searchers.popitem(last=False)
-        self._searchers.move_to_end(key)
-        return self._searchers[key]
-
 
 def signature_of(path: Path) -> tuple[tuple[str, int], ...]:
     """Return which files an index consists of and when each was written, to notice that it changes on disk."""
     folder = OwnPath(path)
     times = []
-    for file in (folder / SETTINGS, folder / SAID, *(folder / VIDEOS).glob(f"[!.]*/{ABOUT}")):
+    models = ((folder / MODELS).glob(f"[!.]*/{name}") for name in (SETTINGS, f"{VIDEOS}/[!.]*/{ABOUT}"))
+    for file in itertools.chain((folder / SETTINGS, folder / SAID), (folder / VIDEOS).glob(f"[!.]*/{ABOUT}"), *models):
         try:
             times.append(("/".join(file.parts), file.stat().st_mtime_ns))
         except OSError:

@@ -24,6 +24,7 @@ from truemoment.data.formats.head import Head
 from truemoment.data.references import REFERENCES
 from truemoment.report.words import counted
 from truemoment.searching.layout import is_index, read_settings
+from truemoment.searching.several_models import other_models
 from truemoment.web.opening.documents import DOCUMENTS, document_facts, schema_of
 from truemoment.web.opening.entries import Entry
 
@@ -167,9 +168,9 @@ def _index(entry: Entry) -> Facts | None:
     """Recognise an index of videos."""
     if "index.json" not in entry.inside or not is_index(entry.path):
         return None
-    settings = read_settings(entry.path)
+    models = [read_settings(folder).model for folder in (entry.path, *other_models(entry.path))]
     n_videos = len((entry.path / "videos").folders()) if "videos" in entry.inside else 0
-    return Facts("index", (counted(n_videos, "video"), fact(f"model {settings.model}")), "search")
+    return Facts("index", (counted(n_videos, "video"), *(fact(f"model {model}") for model in models)), "search")
 
 
 def _run(entry: Entry) -> Facts | None:

@@ -141,8 +141,11 @@ export class Cards extends EventTarget {
     const last = element("div", "", "line soft");
     last.append(element("span", fixed(moment.score, 3)), element("span", `match ${matchText(moment.match)}`));
     box.append(first, bar, last);
-    if (moment.said) {
-      const quote = element("div", `${capitalised(moment.why ?? "")}: “${moment.said.text}”`, "said soft");
+    const ranks = moment.ranks ?? [];
+    const bySeveral = ranks.some((/** @type {any} */ place) => !["seen", "said"].includes(place.list));
+    const by = bySeveral ? ` (${ranks.map((/** @type {any} */ place) => `${place.list} #${place.rank}`).join(", ")})` : "";
+    if (moment.said || by) {
+      const quote = element("div", `${capitalised(moment.why ?? "")}${by}${moment.said ? `: “${moment.said.text}”` : ""}`, "said soft");
       quote.dir = "auto";
       box.append(quote);
     }

@@ -5,7 +5,7 @@ import { ROOT } from "./page.js";
 
 /**
  * @typedef {{v: number, start_s: number, end_s: number, score: number | null, match: number | null, rank?: number,
- *   sentence?: string, like?: string | null, id?: string, note?: string, why?: string, said?: {text: string} | null, video_id?: string, file?: string, parts?: {start_s: number, end_s: number}[]}} Moment
+ *   sentence?: string, like?: string | null, id?: string, note?: string, why?: string, ranks?: {list: string, rank: number}[], said?: {text: string} | null, video_id?: string, file?: string, parts?: {start_s: number, end_s: number}[]}} Moment
  */
 
 /** @param {number} time @returns {string} as 0:41:12, with hours always */

@@ -70,7 +70,7 @@ function nothingText(result) {
   if (result.no_word_known) return "Nothing stands out: the model knows no word of this sentence.";
   if (!result.moments.length) return result.nothing_stands_out ? "Nothing stands out." : "No moment fits all that is asked for.";
   if (!result.nothing_stands_out) return "";
-  return `Nothing stands out: the best match is ${matchText(result.moments[0].match)}. Either nothing fits, or much fits equally well.`;
+  return `Nothing stands out: the best match is ${matchText(result.best_match)}. Either nothing fits, or much fits equally well.`;
 }
 
 /** @param {(string | Node)[]} parts */
@@ -171,7 +171,7 @@ function show(result, ms) {
     moment.sentence = result.title;
     moment.like = asked || null;
   }
-  cards.show(result.moments, { median: result.by === "seen" ? result.median : 0, best: result.best, nameOf, canKeep: index.isOwner });
+  cards.show(result.moments, { median: result.by === "seen" && !result.moments[0]?.ranks.length ? result.median : 0, best: result.best, nameOf, canKeep: index.isOwner });
   cards.markKept((moment) => Boolean(collection.find(moment)));
   byId("actions").hidden = !result.moments.length;
   byId("export").hidden = !index.isOwner;
