@@ -280,6 +280,15 @@ def test_impossible_searches_are_refused(index, vectors, options, told):
 
 
 def test_found_is_a_plain_value():
-    expected = {"video_id": "v", "start_s": 1.0, "end_s": 2.0, "score": 0.5, "match": 0.9, "parts": (), "copies": 0, "ranks": ()}
+    expected = {
+        "video_id": "v",
+        "start_s": 1.0,
+        "end_s": 2.0,
+        "score": 0.5,
+        "match": 0.9,
+        "parts": (),
+        "copies": 0,
+        "ranks": (),
+    }
     expected |= {"why": "seen", "quote": None}
     assert FoundMoment("v", 1.0, 2.0, 0.5, 0.9)._asdict() == expected
