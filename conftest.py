@@ -71,6 +71,15 @@ def once(run_folder: Path) -> Callable[[str, Callable[[Path], None]], Path]:
     return filled
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Import a module to look for examples only if its text has one."""
+    collectors = yield
+    if file_path.suffix == ".py" and b">>> " not in file_path.read_bytes():
+        return [collector for collector in collectors if type(collector) is pytest.Module]
+    return collectors
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what reads real data, needs the demo, runs the examples of a page, or is thorough."""
     for item in items:
@@ -94,6 +103,5 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish() -> None:
-    """Leave the thousands of tests, which stay to the end, to no later collection of garbage."""
-    gc.collect()
+    """Leave the thousands of tests, which stay to the end, to no collection of garbage."""
     gc.freeze()
