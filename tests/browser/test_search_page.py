@@ -135,7 +135,7 @@ def test_by_keys_alone(served, tmp_path):
     assert sources(page) == 1
     page.keyboard.press("Space")
     page.wait_for_function("() => document.getElementById('video').paused")
-    page.wait_for_timeout(1500)  # pictures have come meanwhile
+    page.wait_for_timeout(500)  # pictures have come meanwhile
     assert page.locator(".card .line .name").all_text_contents() == order
     page.keyboard.press("Escape")
     assert sources(page) == 0
@@ -523,7 +523,7 @@ def test_rules_of_accessibility(served, axe, scheme):
     page.keyboard.press("Enter")
     page.wait_for_url("**/film/**")
     page.wait_for_selector("#found li")
-    page.wait_for_timeout(1000)
+    page.wait_for_timeout(500)
     assert axe(page) == []
     page.goto(f"{one.base}/collection/kept")
     page.wait_for_selector("#rows tr")

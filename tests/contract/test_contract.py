@@ -32,7 +32,7 @@ from truemoment.report.words import columns_of
 from ..schemas import fault_of, kind_of
 from ..thorough import quick_are
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_networks")]
 
 EVIL = (
     "<script src=//foreign.example>alert(1)</script><img src=x onerror=alert(1)> $x$ | \\end{document} "
