@@ -1,4 +1,4 @@
-"""How the pages are built: ``sphinx-build -W -q -j auto -b html docs docs/_build/html``. Nothing is fetched, then or later."""
+"""How the pages are built: ``sphinx-build -W -q -j auto -b html docs docs/_build/html``. Nothing is ever fetched."""
 
 from __future__ import annotations
 
