@@ -340,6 +340,7 @@ def test_a_clip_is_found_played_and_saved(served, tmp_path, tasks):
     tasks["find, play and save a clip"] = f"{person.clicks} clicks", person.seconds
 
 
+@pytest.mark.thorough
 def test_exports_are_saved_as_files(served, tmp_path):
     pytest.importorskip("opentimelineio")
     page = served().searched("red")
@@ -364,6 +365,7 @@ def test_exports_are_saved_as_files(served, tmp_path):
     assert saved.value.suggested_filename == "moments.zip"
 
 
+@pytest.mark.thorough
 def test_like_a_picture_that_is_chosen_and_like_a_frame_that_is_dropped(served, tmp_path):
     images = pytest.importorskip("PIL.Image")
     images.new("RGB", (64, 48), (200, 30, 30)).save(tmp_path / "red.png")
