@@ -289,6 +289,7 @@ def test_strips_by_keys_lead_to_a_video(served):
     page.wait_for_function("() => document.getElementById('place').textContent.includes('frame')")
 
 
+@pytest.mark.thorough  # tests/browsing/test_kept.py orders and joins collections without a browser
 def test_collections_are_ordered_played_and_survive_two_tabs(served):
     one = served()
     page = one.searched("red")

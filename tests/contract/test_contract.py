@@ -44,7 +44,19 @@ PASSING = frozenset(
 )
 """Keys of documents that tell times and machines."""
 
-LONG = {"demo", "leaderboard", "collect align", "train", "sweep", "bench", "mixtures", "variants", "features extract"}
+LONG = {
+    "demo",
+    "leaderboard",
+    "collect align",
+    "collect run",
+    "meta report",
+    "train",
+    "sweep",
+    "bench",
+    "mixtures",
+    "variants",
+    "features extract",
+}
 """Verbs that compute for a second or more; golden cases run most of them."""
 
 LISTS = {"cite"}
