@@ -30,6 +30,7 @@ from hypothesis import HealthCheck, settings
 
 from truemoment import Annotations, Predictions
 from truemoment.base.boundary import documents
+from truemoment.baselines.sentence_network import Training
 from truemoment.cli import run
 
 from .schemas import fault_of, kind_of, kind_of_page
@@ -248,6 +249,17 @@ def demo_run(once):
 def few_floors(monkeypatch):
     """Leave out the floors that take seconds."""
     monkeypatch.setattr("truemoment.baselines.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
+
+
+@pytest.fixture(scope="module")
+def quick_networks(run_folder):
+    """Train the networks of floors for a few steps, for a module that does not look at how well they guess."""
+    quick = Training(hidden=(4, 4), epochs=(1, 1), fewest_steps=4, members=(2, 2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("truemoment.baselines.floors.TRAININGS", (quick, quick))
+        patch.setattr("truemoment.baselines.paragraph_network.TRAINING", quick)
+        patch.setenv("TRUEMOMENT_CACHE", str(run_folder / "quick-networks"))  # its keys do not have the settings
+        yield
 
 
 EMPTY_PICTURES = {"svg": b'<svg viewBox="0 0 1 1"></svg>', "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-1.4\n"}

@@ -68,6 +68,15 @@ OUTSIDE = {
 """Modules outside base/boundary with such calls, and why."""
 
 
+def dotted(node):
+    """Return the name of a function that is called, e.g. ``a.b.c``; "?" is any other expression."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id if isinstance(node, ast.Name) else "?", *reversed(parts)])
+
+
 def calls(tree):
     """Return the functions that a module calls by their full names, e.g. ``numpy.save``."""
     full = {}
@@ -78,7 +87,7 @@ def calls(tree):
             }
         elif isinstance(node, ast.ImportFrom):
             full |= {of.asname or of.name: f"{node.module}.{of.name}" for of in node.names}
-    names = (ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call))
+    names = {dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return {re.sub(r"^\w+", lambda first: full.get(first[0], first[0]), name) for name in names}
 
 

@@ -21,7 +21,7 @@ from truemoment.studies.audit.checks import excess_where_blind_misses
 from truemoment.worlds import make_world
 from truemoment.worlds.export import write_world
 
-pytestmark = pytest.mark.usefixtures("undrawn")
+pytestmark = pytest.mark.usefixtures("undrawn", "quick_networks")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OLD = Path(__file__).parents[1] / "golden" / "old"

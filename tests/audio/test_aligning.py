@@ -102,6 +102,7 @@ def test_paper_fails_on_another_speed_and_says_which(made_film):
     assert "(25/24)" in found.why
 
 
+@pytest.mark.thorough  # tests/collection/test_pipeline.py has such a film
 def test_another_film_is_none(made_film, film_of):
     track, _ = film_of(2, seed=9).damaged()
     found = align_sounds(made_film.recording, track, ROBUST)

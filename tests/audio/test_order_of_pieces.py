@@ -41,7 +41,7 @@ def lines(rate):
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(lines(1.0), lines(1.0), st.floats(0, 100), st.floats(-10, 100))
 def test_the_second_edge_of_a_cut_is_not_before_the_first(before, after, low_s, length_s):
     with pytest.MonkeyPatch.context() as patch:
@@ -56,7 +56,7 @@ def test_the_second_edge_of_a_cut_is_not_before_the_first(before, after, low_s, 
 runs = st.lists(st.tuples(st.floats(-25, 60), st.integers(1, 6), st.floats(-60, 60)), min_size=1, max_size=5)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(runs, st.sampled_from([1.0, 25 / 24, 24 / 25]), st.floats(-20, 20))
 def test_pieces_are_in_order_whatever_runs_are_found(made, rate, delay_s):
     with pytest.MonkeyPatch.context() as patch:

@@ -61,7 +61,9 @@ def world_audit():
 @pytest.fixture(scope="session")
 def plain_audit():
     """A method that sees, audited out of distribution, with test-iid and shuffled videos."""
-    return audit_of_world(location_prior=0.4, query_prior=0.5, perception=0.5, split="test-ood", shuffled=True)
+    return audit_of_world(
+        location_prior=0.4, query_prior=0.5, perception=0.5, split="test-ood", n_videos=300, shuffled=True
+    )
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from truemoment.studies.audit.floors import human_ceilings
 from truemoment.studies.humans.scores import consensus_scores, human_scores
 from truemoment.worlds import ToyGrounder, make_world
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_networks")]
 
 MEASURES = parse_measures("R@1,IoU=0.5; R@5,IoU=0.5; mIoU; F1,IoU=0.5")
 DEFAULT = get_protocol("default")

@@ -20,7 +20,7 @@ from truemoment.studies.audit.checks import better_than_guessing, changed_videos
 from truemoment.studies.audit.shuffled import predict_on_changed
 from truemoment.worlds import ToyGrounder, make_world
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_networks")]
 
 SOURCE = {"path": "preds.jsonl", "sha256": "ab" * 32}
 

@@ -10,6 +10,8 @@ from truemoment import Annotations, Predictions
 from truemoment.studies.audit.checks import below_floor, carrying_classes, slices
 from truemoment.studies.evaluate.slices import Membership
 
+from ..thorough import quick_are
+
 pytestmark = pytest.mark.slow
 
 VERBS = ("opens", "closes", "walks", "sits")
@@ -112,15 +114,21 @@ def _lists(predictions):
         yield q, [tuple(of[at] for of in times) for at in range(low, high)]
 
 
-def test_a_floor_that_was_dealt_the_methods_hits_is_seldom_above(split, with_floors):
-    """Both hit with the same chance: any item found is false, in at most 5 % of 60 splits (3 standard errors: 13 %)."""
+def at_most(n_splits):
+    """Return 5 % of some splits, and 3 standard errors of that share more."""
+    return (0.05 + 3 * math.sqrt(0.05 * 0.95 / n_splits)) * n_splits
+
+
+@pytest.mark.parametrize("n_splits", quick_are([20], [20, 200]))
+def test_a_floor_that_was_dealt_the_methods_hits_is_seldom_above(split, with_floors, n_splits):
+    """Both hit with the same chance: any item found is false, in at most 5 % of the splits."""
     false = 0
-    for seed in range(60):
+    for seed in range(n_splits):
         rng = np.random.default_rng(seed)
         both = [answers_that_hit(split, rng.random(240) < 0.4, name) for name in ("method", "floor")]
         results = with_floors(split, both[0], {"floor": both[1]}, seed=seed)
         false += bool(below_floor.below_floor(results).below)
-    assert false <= (0.05 + 3 * math.sqrt(0.05 * 0.95 / 60)) * 60
+    assert false <= at_most(n_splits)
 
 
 def test_nothing_to_look_at_is_no_finding(split, with_floors):
@@ -157,13 +165,14 @@ def test_a_planted_class_carries_the_score(split, with_floors):
     assert finding.verdict.startswith(f"1 class carries more of {NAME} than its share: first verb sit: ")
 
 
-def test_a_score_that_is_the_same_everywhere_is_carried_by_no_class(split, with_floors):
-    """Any class found is false; the rate is that of false discoveries, 5 % of 60 splits (3 standard errors: 13 %)."""
+@pytest.mark.parametrize("n_splits", quick_are([20], [20, 200]))
+def test_a_score_that_is_the_same_everywhere_is_carried_by_no_class(split, with_floors, n_splits):
+    """Any class found is false; the rate is that of false discoveries, 5 % of the splits."""
     false = 0
-    for seed in range(60):
+    for seed in range(n_splits):
         own = answers_that_hit(split, np.random.default_rng(seed).random(240) < 0.2, "method")
         false += bool(carrying_classes.carrying_classes(with_floors(split, own, {"floor": own}, seed=seed)))
-    assert false <= (0.05 + 3 * math.sqrt(0.05 * 0.95 / 60)) * 60
+    assert false <= at_most(n_splits)
 
 
 @pytest.mark.thorough

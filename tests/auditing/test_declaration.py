@@ -18,6 +18,8 @@ from truemoment.studies.audit import report as reports
 from truemoment.studies.audit.checks import reads as check
 from truemoment.studies.audit.order_following import ALONE, LEAST_SHARE, SHUFFLED
 
+pytestmark = pytest.mark.usefixtures("quick_networks")
+
 
 @functools.cache
 def paragraphs(seed, n_videos):

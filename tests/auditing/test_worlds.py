@@ -18,7 +18,7 @@ def finding(found, check):
 
 @pytest.mark.parametrize("priors", quick_are(["both"], {"both": (0.5, 0.5), "of location": (1, 0)}))
 def test_without_perception_nothing_is_called_better_than_guessing(world_audit, priors):
-    found = world_audit(location_prior=priors[0], query_prior=priors[1], perception=0)
+    found = world_audit(location_prior=priors[0], query_prior=priors[1], perception=0, n_videos=300)
     verdict = finding(found, "better-than-guessing")
     assert verdict.verdict.startswith(("Not decided", "Worse than the strongest of the "))
     assert verdict.holds is False
@@ -42,7 +42,7 @@ def test_one_that_guesses_better_than_every_floor_is_found_out_by_shuffled_video
 @pytest.mark.parametrize("seed", quick_are([0], [0, 1]))
 def test_out_of_distribution_a_method_that_guesses_is_not_taken_for_one_that_sees(world_audit, seed):
     """Floors that learned where moments usually are fall with the split; the others need not."""
-    found = world_audit(location_prior=0.4, query_prior=0.5, perception=0, split="test-ood", seed=seed)
+    found = world_audit(location_prior=0.4, query_prior=0.5, perception=0, split="test-ood", n_videos=300, seed=seed)
     assert finding(found, "better-than-guessing").holds is not True
 
 

@@ -161,7 +161,7 @@ def test_a_network_that_was_kept_answers_as_before():
 
 
 def test_the_last_network_in_a_process_of_its_own_changes_nothing(tmp_path, monkeypatch):
-    train, test = paragraphs(1), paragraphs(2, 40)
+    train, test = paragraphs(1, 40), paragraphs(2, 20)
     measures = parse_measures(f"{MEASURE}; mIoU")
     monkeypatch.setattr(
         "truemoment.baselines.floors.FLOORS", ("best-constant", "sentence-network", "paragraph-network")

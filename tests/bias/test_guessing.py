@@ -17,7 +17,7 @@ from truemoment.studies.bias.guessing import MEASURES, guess, guess_on_split, is
 from truemoment.studies.bias.splitting import resplit
 from truemoment.worlds import make_world
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_networks")]
 
 PLACES = {"opens": (0.1, 0.4), "closes": (0.6, 0.9)}
 

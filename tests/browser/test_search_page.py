@@ -135,7 +135,7 @@ def test_by_keys_alone(served, tmp_path):
     assert sources(page) == 1
     page.keyboard.press("Space")
     page.wait_for_function("() => document.getElementById('video').paused")
-    page.wait_for_timeout(1500)  # pictures have come meanwhile
+    page.wait_for_timeout(500)  # pictures have come meanwhile
     assert page.locator(".card .line .name").all_text_contents() == order
     page.keyboard.press("Escape")
     assert sources(page) == 0
@@ -289,6 +289,7 @@ def test_strips_by_keys_lead_to_a_video(served):
     page.wait_for_function("() => document.getElementById('place').textContent.includes('frame')")
 
 
+@pytest.mark.thorough  # tests/browsing/test_kept.py orders and joins collections without a browser
 def test_collections_are_ordered_played_and_survive_two_tabs(served):
     one = served()
     page = one.searched("red")
@@ -340,6 +341,7 @@ def test_a_clip_is_found_played_and_saved(served, tmp_path, tasks):
     tasks["find, play and save a clip"] = f"{person.clicks} clicks", person.seconds
 
 
+@pytest.mark.thorough
 def test_exports_are_saved_as_files(served, tmp_path):
     pytest.importorskip("opentimelineio")
     page = served().searched("red")
@@ -364,6 +366,7 @@ def test_exports_are_saved_as_files(served, tmp_path):
     assert saved.value.suggested_filename == "moments.zip"
 
 
+@pytest.mark.thorough
 def test_like_a_picture_that_is_chosen_and_like_a_frame_that_is_dropped(served, tmp_path):
     images = pytest.importorskip("PIL.Image")
     images.new("RGB", (64, 48), (200, 30, 30)).save(tmp_path / "red.png")
@@ -535,7 +538,7 @@ def test_rules_of_accessibility(served, axe, scheme):
     page.keyboard.press("Enter")
     page.wait_for_url("**/film/**")
     page.wait_for_selector("#found li")
-    page.wait_for_timeout(1000)
+    page.wait_for_timeout(500)
     assert axe(page) == []
     page.goto(f"{one.base}/collection/kept")
     page.wait_for_selector("#rows tr")

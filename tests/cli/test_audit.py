@@ -17,6 +17,12 @@ def demo(demo_run, tmp_path_factory):
     return Path(shutil.copytree(demo_run / "truemoment-demo", tmp_path_factory.mktemp("demo") / "out"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def after_the_demo(demo_run, quick_networks):
+    """Train small networks, but not for the demo, which others look at."""
+    del demo_run, quick_networks
+
+
 def arguments(demo, name="seeing", *more):
     return [
         "audit",

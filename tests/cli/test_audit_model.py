@@ -80,6 +80,7 @@ def words(files, *more):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_networks")
 def test_the_model_is_asked_again(call, files, loads):
     status, out, err = call(*words(files, "--model", "runs/toy", "--features", "f.npz", "--gate", "looks-at-video"))
     assert (status, err.count("passes")) == (0, 1), err

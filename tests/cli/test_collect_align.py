@@ -23,7 +23,8 @@ def align(*words):
 
 def test_alignment_as_json_and_file(truth, tmp_path, capsys):
     out = tmp_path / "alignment.json"
-    assert align(truth.film, truth.track, "--json", "-", "-o", out) == 0
+    few = ("--windows", "4", "--window-s", "10", "--search-s", "10")
+    assert align(truth.film, truth.track, *few, "--json", "-", "-o", out) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["schema"], document["verdict"]) == ("truemoment/alignment/1", "aligned")
     (piece,) = read_alignment(out).pieces

@@ -161,17 +161,6 @@ class TestPredictAll:
             found[dataset, split] = {measure: row[0] for measure, row in printed.items()}
         assert found == wanted
 
-    @pytest.mark.parametrize(
-        ("dataset", "split", "value"),
-        # papers.md, section 1: 13.8 on ActivityNet-CD test-iid (13.77) and 11.9 on the original test (11.89).
-        [("activitynet-cd", "test-iid", "13.77"), ("activitynet-captions", "test", "11.89")],
-    )
-    def test_recall_in_the_text(self, predict_all, dataset, split, value):
-        # Rounded there (13.8 is no truncation of 13.767), unlike the table.
-        options = ("--protocol", "closer-look,rounding=nearest", "--table", "md")
-        printed = cells(predict_all(dataset, split, "R@1,IoU=0.7", *options))
-        assert printed["R@1,IoU=0.7"][0] == value
-
 
 def test_the_readings_in_the_page_of_protocols(data_dir):
     # The table of docs/protocols.md: each protocol it names gives the figure that stands in its row.

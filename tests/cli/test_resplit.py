@@ -26,7 +26,7 @@ from truemoment.worlds import make_world
 
 from ..thorough import quick_are
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_networks")]
 
 JSON_MD = Path(__file__).resolve().parents[2] / "docs" / "json-datasets.md"
 QUICK = ["--permutations", "99", "--quiet"]
@@ -625,7 +625,7 @@ def hostile(tmp_path):
     return path
 
 
-@pytest.mark.usefixtures("few_floors")
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     "options", [(), ("--order", "random"), ("--shift", "words"), ("--shift", "location", "--shift", "words")]
 )
@@ -718,6 +718,7 @@ def test_the_original_test_of_a_file_stands_beside(call, tmp_path):
     assert "original" not in out
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_floors_are_kept_for_the_next_command_unless_asked_otherwise(resplit, tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("truemoment.baselines.floors.FLOORS", ("uniform", "sentence-network"))

@@ -223,17 +223,17 @@ def test_impossible_options(groups):
 @pytest.mark.slow
 def test_three_runs_against_one_err_no_more_often(made_scores):
     # Runs of one method, hits with a chance of their own a video: three of them against one more. Not exactly
-    # exchangeable (the mean of three varies less), so the promise of 5 % is checked: 400 worlds, five standard
+    # exchangeable (the mean of three varies less), so the promise of 5 % is checked: 200 worlds, five standard
     # deviations of a binomial.
     rng = np.random.default_rng(17)
     claims = 0
-    for _ in range(400):
+    for _ in range(200):
         chance = np.repeat(rng.beta(0.5, 0.5, 50), 2)
         videos = [f"v{i // 2}" for i in range(100)]
         runs = [made_scores(videos, rng.random(100) < chance) for _ in range(4)]
         found = compare({"three": runs[:3], "one": runs[3:]}, rng, resamples=2, permutations=199)
         claims += int(found.p[0, 0] <= 0.05)
-    assert abs(claims - 20) < 5 * math.sqrt(400 * 0.05 * 0.95)
+    assert abs(claims - 10) < 5 * math.sqrt(200 * 0.05 * 0.95)
 
 
 @pytest.mark.parametrize(("margin", "runs", "verdict"), [(0.0, 1, 1), (0.3, 1, 1), (0.4, 1, 0), (0.4, 2, 1)])

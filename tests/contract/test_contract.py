@@ -32,7 +32,7 @@ from truemoment.report.words import columns_of
 from ..schemas import fault_of, kind_of
 from ..thorough import quick_are
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_networks")]
 
 EVIL = (
     "<script src=//foreign.example>alert(1)</script><img src=x onerror=alert(1)> $x$ | \\end{document} "
@@ -44,7 +44,19 @@ PASSING = frozenset(
 )
 """Keys of documents that tell times and machines."""
 
-LONG = {"demo", "leaderboard", "collect align", "train", "sweep", "bench", "mixtures", "variants", "features extract"}
+LONG = {
+    "demo",
+    "leaderboard",
+    "collect align",
+    "collect run",
+    "meta report",
+    "train",
+    "sweep",
+    "bench",
+    "mixtures",
+    "variants",
+    "features extract",
+}
 """Verbs that compute for a second or more; golden cases run most of them."""
 
 LISTS = {"cite"}

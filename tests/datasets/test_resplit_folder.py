@@ -17,7 +17,7 @@ from truemoment.data.datasets.resplit_folder import SPLITS, files_of_folder, fou
 from truemoment.data.datasets.whole import whole_copy
 from truemoment.worlds import make_world
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_networks")]
 
 
 def written(root: Path, name: str = "mine.jsonl", *, by_split: bool = False) -> Annotations:

@@ -126,6 +126,7 @@ def test_only_hits_and_several_systems():
         items(both, both.measures[0], ["b"])
 
 
+@pytest.mark.usefixtures("quick_networks")
 def test_the_command(tmp_path, capsys):
     write_world(make_world(40, location_prior=0.4, query_prior=0.5, seed=0), tmp_path)
     words = ["meta", "items", "--population", "--baselines", "--annotations", str(tmp_path / "annotations.jsonl")]

@@ -194,6 +194,7 @@ def test_one_batch_is_learned_by_heart(method):
     assert ious(model, batch)[:, 0, 0].mean() > 0.8
 
 
+@pytest.mark.thorough
 def test_both_of_two_equal_moments_are_answered():
     """Specification, section 14.11, shorter: a method that learned the first reference alone would find half."""
     model = small("qd-detr", encoder_layers=1, slots=6)

@@ -55,7 +55,7 @@ def windows_in_videos(draw):
     return n_units, first, draw(st.integers(first + 1, n_units - 1))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(windows_in_videos())
 def test_moves_are_those_of_the_slow_version_and_legal_windows_stay_inside(case):
     n_units, first, last = case

@@ -431,7 +431,7 @@ def test_it_learns_captions_by_heart():
     assert (found == expected).all(dim=1).float().mean() > 0.5
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_with_labels_from_the_moments_it_learns_to_ground():
     """Section 9: METEOR replaced by the IoU of anchor and moment (cheating): far better than the whole video.
 

@@ -19,6 +19,8 @@ from truemoment.report.drawing import drawing_style
 from truemoment.report.render import terminal
 from truemoment.report.roles import ROLES, SERIES
 
+from ..thorough import quick_are
+
 MEASURE = "R@1,IoU=0.5"
 SPLITS = ("test-iid", "test-ood")
 
@@ -275,7 +277,7 @@ def test_the_figure_shows_means_and_spreads(random_sweep):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("splits", [SPLITS, SPLITS[:1]])
-@pytest.mark.parametrize("n_floors", [7, 13, 24])
+@pytest.mark.parametrize("n_floors", quick_are([24], [7, 13, 24]))
 def test_names_of_floors_do_not_cover_each_other_nor_the_panels(n_floors, splits):
     """Point 9: with the sentence network and the rules there are 13 and a ceiling, beside 6 methods."""
     methods = [losing(f"method {name}", {0.0: (0.1, 0.2, 0.3), 1.0: (0.1, 0.2, 0.3)}) for name in "abcdef"]

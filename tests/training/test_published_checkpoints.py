@@ -112,11 +112,10 @@ def test_a_namespace_with_a_trap_in_it_is_refused(save, tmp_path):
 
 
 def bomb():
-    """Return an archive of a few kilobytes that unpacks to a gigabyte."""
+    """Return an archive of a few kilobytes that unpacks to 16 megabytes."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a/data.pkl", "w") as entry:
-        for _ in range(1024):
-            entry.write(bytes(1 << 20))
+        entry.write(bytes(1 << 24))
     return stream.getvalue()
 
 
@@ -126,11 +125,12 @@ def bomb():
         (b"", r"found no file of torch\.save"),
         (b"not a checkpoint", r"found no file of torch\.save"),
         (pickle.dumps({"model": 1}), r"found no file of torch\.save"),
-        (bomb(), r"unpacks to 1,0\d\d,\d\d\d,\d\d\d bytes"),
+        (bomb(), "unpacks to 16,777,216 bytes"),
     ],
     ids=["empty", "text", "bare pickle", "bomb"],
 )
-def test_files_that_are_none(tmp_path, data, says):
+def test_files_that_are_none(tmp_path, monkeypatch, data, says):
+    monkeypatch.setattr("truemoment.base.boundary.torch_files.FREE_BYTES", 1 << 20)
     path = tmp_path / "a.ckpt"
     path.write_bytes(data)
     with pytest.raises(InputError, match=says) as error:
@@ -155,43 +155,58 @@ def with_weights(**others):
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        ([1, 2], "field model: is no checkpoint of the authors, expected tensors by name"),
-        ({"model": [1]}, "field model: is no checkpoint of the authors"),
+        (lambda: [1, 2], "field model: is no checkpoint of the authors, expected tensors by name"),
+        (lambda: {"model": [1]}, "field model: is no checkpoint of the authors"),
         (
-            with_weights(gate__weight=torch.zeros(2)),
+            lambda: with_weights(gate__weight=torch.zeros(2)),
             "field model: found 'gate.weight', which moment-detr does not have",
         ),
-        (content("qd-detr"), "field model: found .*, which moment-detr does not have"),
+        (lambda: content("qd-detr"), "field model: found .*, which moment-detr does not have"),
         (
-            with_weights(class_embed__bias=torch.tensor([0.0, torch.nan])),
+            lambda: with_weights(class_embed__bias=torch.tensor([0.0, torch.nan])),
             r"field model.class_embed.bias: has numbers that are not finite",
         ),
         (
-            with_weights(class_embed__bias=torch.zeros(1).expand(10**12)),
+            lambda: with_weights(class_embed__bias=torch.zeros(1).expand(10**12)),
             "field model.class_embed.bias: expected a tensor of floating-point numbers",
         ),
-        (with_weights(class_embed__bias=torch.zeros(2, dtype=torch.int64)), "expected a tensor of floating-point"),
-        (with_weights(class_embed__bias=torch.zeros(2, device="meta")), "expected a tensor of floating-point"),
-        (with_weights(class_embed__bias=torch.zeros(2).to_sparse()), "expected a tensor of floating-point"),
-        (with_weights(input_vid_proj__0__LayerNorm__weight=torch.tensor(1.0)), "expected a tensor of floating-point"),
-        (with_weights(class_embed__bias="weights"), "expected a tensor of floating-point"),
-        (content("moment-detr") | {"opt": 3}, "field opt: expected an argparse.Namespace"),
-        (content("moment-detr", nheads="eight"), "field opt.nheads: "),
-        (content("moment-detr", nheads=0), "field opt.nheads: "),
-        (content("moment-detr", clip_length=float("nan")), "field opt.clip_length: "),
-        (content("moment-detr", span_loss_type="ce"), r"field opt.span_loss_type: found 'ce' and shape \(2, 16\)"),
-        (with_weights(span_embed__layers__2__weight=torch.zeros(150, 16)), r"field opt.span_loss_type: found 'l1' and"),
         (
-            content("moment-detr", ctx_mode="video"),
+            lambda: with_weights(class_embed__bias=torch.zeros(2, dtype=torch.int64)),
+            "expected a tensor of floating-point",
+        ),
+        (lambda: with_weights(class_embed__bias=torch.zeros(2, device="meta")), "expected a tensor of floating-point"),
+        (lambda: with_weights(class_embed__bias=torch.zeros(2).to_sparse()), "expected a tensor of floating-point"),
+        (
+            lambda: with_weights(input_vid_proj__0__LayerNorm__weight=torch.tensor(1.0)),
+            "expected a tensor of floating-point",
+        ),
+        (lambda: with_weights(class_embed__bias="weights"), "expected a tensor of floating-point"),
+        (lambda: content("moment-detr") | {"opt": 3}, "field opt: expected an argparse.Namespace"),
+        (lambda: content("moment-detr", nheads="eight"), "field opt.nheads: "),
+        (lambda: content("moment-detr", nheads=0), "field opt.nheads: "),
+        (lambda: content("moment-detr", clip_length=float("nan")), "field opt.clip_length: "),
+        (
+            lambda: content("moment-detr", span_loss_type="ce"),
+            r"field opt.span_loss_type: found 'ce' and shape \(2, 16\)",
+        ),
+        (
+            lambda: with_weights(span_embed__layers__2__weight=torch.zeros(150, 16)),
+            r"field opt.span_loss_type: found 'l1' and",
+        ),
+        (
+            lambda: content("moment-detr", ctx_mode="video"),
             "field opt.ctx_mode: found 'video', expected rows with their places",
         ),
-        (content("moment-detr", use_txt_pos=True), "field opt.use_txt_pos: found True, expected False"),
-        (content("moment-detr", v_feat_dim=5), "found 8 columns of a video, expected up to 7: models with sound"),
+        (lambda: content("moment-detr", use_txt_pos=True), "field opt.use_txt_pos: found True, expected False"),
+        (
+            lambda: content("moment-detr", v_feat_dim=5),
+            "found 8 columns of a video, expected up to 7: models with sound",
+        ),
     ],
 )
 def test_what_is_refused(save, value, says):
     with pytest.raises(InputError, match=says):
-        PublishedCheckpoint.read(save(value), "moment-detr")
+        PublishedCheckpoint.read(save(value()), "moment-detr")
 
 
 def test_another_model_is_refused_before_the_file_is_read(tmp_path):
@@ -292,35 +307,35 @@ def test_all_rows_of_a_video_need_a_bound(save):
     ("value", "model", "says"),
     [
         (
-            with_weights(input_vid_proj__0__net__1__weight=torch.zeros(8, 16)),
+            lambda: with_weights(input_vid_proj__0__net__1__weight=torch.zeros(8, 16)),
             "moment-detr",
             r"model.input_vid_proj.0.net.1.weight: found shape \(8, 16\), expected shape \(16, 8\)",
         ),
         (
-            with_weights(class_embed__bias=None),
+            lambda: with_weights(class_embed__bias=None),
             "moment-detr",
             r"field model.class_embed.bias: found none, expected shape \(2,\)",
         ),
         (
-            with_weights(class_embed__weight=None),
+            lambda: with_weights(class_embed__weight=None),
             "moment-detr",
             r"field model.class_embed.weight: found none, expected shape \(2, 16\)",
         ),
         (
-            with_weights(input_vid_proj__1__net__1__weight=None),
+            lambda: with_weights(input_vid_proj__1__net__1__weight=None),
             "moment-detr",
             r"field model.input_vid_proj.1.net.1.weight: found none, expected weights of moment-detr",
         ),
         (
-            with_weights(query_embed__weight=torch.zeros(3)),
+            lambda: with_weights(query_embed__weight=torch.zeros(3)),
             "moment-detr",
             r"field model.query_embed.weight: found shape \(3,\)",
         ),
-        (content("moment-detr", nheads=3), "moment-detr", r"model_best.ckpt: .*3 heads for 16"),
+        (lambda: content("moment-detr", nheads=3), "moment-detr", r"model_best.ckpt: .*3 heads for 16"),
     ],
 )
 def test_what_does_not_fit_is_refused_before_anything_is_written(save, tmp_path, value, model, says):
-    path = save(value)
+    path = save(value())
 
     def convert():
         checkpoint = PublishedCheckpoint.read(path, model)

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.slow
 FREE_BYTES, FREE_TEXT_BYTES = 1 << 20, 1 << 17
 """What may be unpacked in any case, for these tests: little, so that a trap is made and refused in no time."""
 
-UNPACKED = 1 << 26
-"""The traps hold 64 MB in less than 300 kB."""
+UNPACKED = 1 << 24
+"""The traps hold 16 MB in less than 80 kB."""
 
 
 @pytest.fixture(autouse=True)

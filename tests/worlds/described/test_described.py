@@ -40,7 +40,7 @@ def test_script_has_no_sentence_twice_and_no_overlap():
 
 
 def test_dialogue_shares_only_function_words_with_descriptions():
-    script = write_script(np.random.default_rng(2), 20, Tones())
+    script = write_script(np.random.default_rng(2), 8, Tones())
     described = {word for line in script.lines if line.kind == "description" for word in line.text.lower().split()}
     spoken = {word for seed in range(2000) for word in draw_sentence(np.random.default_rng(seed)).lower().split()}
     shared = {word.strip(".") for word in described} & {word.strip(".") for word in spoken}
@@ -77,7 +77,7 @@ def test_files_and_truth_there_and_back(tmp_path):
 
 
 def test_the_same_seed_is_the_same_film(tmp_path):
-    settings = DescribedSettings(fps=2)
+    settings = DescribedSettings(fps=1)
     first, second = (make_described(tmp_path / name, 1, 4, settings) for name in "ab")
     assert first.lines == second.lines
     for name in ("film.mp4", "film.srt", "truth.jsonl", "truth.json"):
