@@ -351,7 +351,7 @@ class FloorResult:
         """Return the name at measure m."""
         return self.names[m] if self.names else self.title
 
-    @property
+    @functools.cached_property
     def spread(self) -> Floats:
         """Standard deviation of the figures over draws, (M,); 0 where nothing is drawn."""
         if len(self.draws) < 2:
