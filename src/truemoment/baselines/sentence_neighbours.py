@@ -74,7 +74,7 @@ class Sentences:
             return np.zeros(n_sentences)
         rows = np.concatenate([self.rows[part] for part in parts])
         products = [self.weights[part] * weight for part, weight in zip(parts, weights.tolist(), strict=True)]
-        return np.bincount(rows, np.concatenate(products), minlength=n_sentences)
+        return np.asarray(np.bincount(rows, np.concatenate(products), minlength=n_sentences), dtype=np.float64)
 
 
 def unit_weights(bags: Bags, idf: Floats) -> Floats:

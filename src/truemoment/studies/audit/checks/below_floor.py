@@ -9,7 +9,7 @@ if its own verdict is "worse".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,7 +96,7 @@ def below_floor(results: Results) -> BelowFloor:
     return BelowFloor(len(items), len(comparisons), tuple(below))
 
 
-def _by_video(results: Results, values: Sequence[Floats], queries: Ints | slice = slice(None)) -> Floats:
+def _by_video(results: Results, values: Iterable[Floats], queries: Ints | slice = slice(None)) -> Floats:
     """Return sums over the queries of each video, or over some of them: (S, Q) -> (S, V)."""
     video = results.cached(_numbers_of_videos)
     n_videos, video = int(video.max(initial=-1)) + 1, video[queries]
