@@ -9,14 +9,17 @@ if its own verdict is "worse".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from truemoment.base.boundary.arrays import Array
 from truemoment.base.errors import MeasureError, ProtocolError
 from truemoment.base.intervals import Floats, Ints
-from truemoment.base.records import numbers_of
+from truemoment.base.records import Predictions, numbers_of
+from truemoment.baselines.floors import FloorResult
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.studentised import resample_ratios
 from truemoment.evaluation.uncertainty import LEVEL, false_discoveries
@@ -130,22 +133,40 @@ def _classes(results: Results) -> Iterator[_Item]:
 
 
 def _protocols(results: Results) -> Iterator[_Item]:
-    setup, m = results.setup, results.headline
+    m = results.headline
     names = [floor.name_at(m) for floor in results.floors]
+    systems = [_by_protocol(results, results.setup.predictions), *(_of_floor(results, f) for f in results.floors)]
+    for name, sums in systems[0].items():
+        if name != results.setup.protocol.name and all(name in system for system in systems) and sums[1].any():
+            yield _Item(
+                f"{results.measure} by {name}", names, np.stack([system[name][0] for system in systems]), sums[1]
+            )
+
+
+def _of_floor(results: Results, result: FloorResult) -> Mapping[str, Array]:
+    """Return what :func:`_by_protocol` does for a floor; it is kept with the floor's answers."""
+    compute = functools.partial(_by_protocol, results, result.predictions)
+    if result.floor is None:
+        return compute()
+    key = result.floor.key_of_answers(results.annotations) | {
+        "measure": str(results.measure),
+        "protocols": [protocol.signature() for protocol in EVALUATORS],
+    }
+    return result.floor.cache.arrays("protocols", key, compute)
+
+
+def _by_protocol(results: Results, predictions: Predictions) -> Mapping[str, Array]:
+    """Return sums and weights by video under each protocol that accepts the predictions, (2, V) each."""
+    sums = {}
     for protocol in EVALUATORS:
-        if protocol.name == setup.protocol.name or protocol.references == "pooled":
+        if protocol.references == "pooled":
             continue
         try:
-            of_systems = [
-                evaluate(setup.annotations, answers, [results.measure], protocol)
-                for answers in (setup.predictions, *(floor.predictions for floor in results.floors))
-            ]
+            scores = evaluate(results.annotations, predictions, [results.measure], protocol)
         except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
             continue
-        (weight,) = _by_video(results, of_systems[0].weight)
-        if weight.any():
-            sums = _by_video(results, [scores.numerator[0] for scores in of_systems])
-            yield _Item(f"{results.measure} by {protocol.name}", names, sums, weight)
+        sums[protocol.name] = _by_video(results, [scores.numerator[0], scores.weight[0]])
+    return sums
 
 
 def look(results: Results) -> AuditFinding:
