@@ -104,7 +104,7 @@ class BagNetworks:
         for low, high in itertools.pairwise(blocks_of(first)):
             part = bags.select(np.arange(first[low], first[high]))
             hidden = hidden_layers(wide, part, first[low : high + 1] - first[low])
-            members.append(softmax(hidden @ wide.output + wide.output_bias[:, None]))
+            members.append(classes(wide, hidden))
         return np.concatenate(members, axis=1)
 
 
@@ -138,7 +138,7 @@ def sums_of_rows(table: Floats, rows: Ints, first: Ints, lengths: Ints) -> Float
     List l is ``rows[first[l] : first[l] + lengths[l]]``, and none is empty. Lists of similar length are summed side by
     side: ``np.add.reduceat`` along the first axis takes ten times as long.
     """
-    sums, buffer = np.empty((len(lengths), table.shape[1])), np.empty((BLOCK_ROWS, table.shape[1]))
+    sums, buffer = (np.empty((n, table.shape[1])) for n in (len(lengths), BLOCK_ROWS))
     longest_first = np.argsort(-lengths, kind="stable")
     for low in range(0, len(lengths), BLOCK_ROWS):
         lists = longest_first[low : low + BLOCK_ROWS]
@@ -153,15 +153,24 @@ def sums_of_rows(table: Floats, rows: Ints, first: Ints, lengths: Ints) -> Float
 
 
 def softmax(logits: Floats) -> Floats:
-    """Return probabilities along the last axis.
+    """Turn logits into probabilities along the last axis, in place, and return them.
 
     Examples
     --------
     >>> softmax(np.array([[0.0, np.log(3.0)]])).round(4).tolist()
     [[0.25, 0.75]]
     """
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+    logits -= logits.max(axis=-1, keepdims=True)
+    np.exp(logits, out=logits)
+    logits /= logits.sum(axis=-1, keepdims=True)
+    return logits
+
+
+def classes(networks: BagNetworks, hidden: Floats) -> Floats:
+    """Return the probability of each class for each bag by each member, (G, B, K), given hidden units, (G, B, H)."""
+    logits = hidden @ networks.output
+    logits += networks.output_bias[:, None]
+    return softmax(logits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +195,7 @@ def gradient(networks: BagNetworks, bags: Bags, target: Ints, mask: Floats, weig
     active = hidden_layers(networks, bags, first)
     mask = mask * (active > 0)
     hidden = active * mask
-    error = softmax(hidden @ networks.output + networks.output_bias[:, None])
+    error = classes(networks, hidden)
     error[:, np.arange(len(bags)), target] -= 1
     error *= weight[:, :, None]
     of_hidden = (error @ networks.output.transpose(0, 2, 1)) * mask

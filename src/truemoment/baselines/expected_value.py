@@ -260,8 +260,7 @@ def best_answers(queries: Queries, probabilities: Floats, values: Values, *, top
     grid = grid_of_moments(FIRST_STEP_NORM)
     selected = np.zeros((len(queries), count), dtype=np.int64)
     score = np.zeros((len(queries), count))
-    n_levels, n_constants, n_samples = values.reaches.shape
-    step = max(1, BLOCK_NUMBERS // max(n_constants, n_levels * n_samples))
+    step = max(1, BLOCK_NUMBERS // len(values.mean))
     for low in range(0, len(queries), step):
         block = slice(low, low + step)
         selected[block, 0], score[block, 0] = _best(probabilities[block] @ values.mean.T)
@@ -296,8 +295,11 @@ def _add_further(selected: Ints, score: Floats, probabilities: Floats, values: V
     n_levels = len(values.level_weight)
     weight = (values.level_weight[:, None] * values.share).ravel()  # of levels times samples, (L R,)
     worth = weight[:, None] * values.reaches[:, further].transpose(0, 2, 1).reshape(len(weight), -1)
-    remaining = np.tile(probabilities[:, values.cell], n_levels)
-    gain, prefer = remaining @ worth, probabilities @ values.mean[further].T * TIE_BREAK
+    cell, is_left = np.tile(values.cell, n_levels), np.ones((len(selected), len(weight)), dtype=bool)
+    by_cell = np.add.reduceat(
+        worth.reshape(n_levels, len(values.cell), -1).sum(axis=0), np.flatnonzero(np.diff(values.cell, prepend=-1))
+    )
+    gain, prefer = probabilities @ by_cell, probabilities @ values.mean[further].T * TIE_BREAK
     is_used = np.zeros(gain.shape, dtype=bool)
     for k in range(1, selected.shape[1]):
         last = selected[:, k - 1]
@@ -306,8 +308,8 @@ def _add_further(selected: Ints, score: Floats, probabilities: Floats, values: V
         for answer, rows in zip(answers.tolist(), np.split(order, first[1:]), strict=True):
             covered = np.flatnonzero(values.reaches[:, answer])
             at = np.ix_(rows, covered)
-            gain[rows] -= remaining[at] @ worth[covered]
-            remaining[at] = 0.0
+            gain[rows] -= (probabilities[np.ix_(rows, cell[covered])] * is_left[at]) @ worth[covered]
+            is_left[at] = False
         is_used |= further == last[:, None]
         ranked = np.where(is_used, -1.0, np.round(gain, DECIMALS) + prefer)
         best = ranked.argmax(axis=1)

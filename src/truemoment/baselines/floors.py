@@ -174,15 +174,16 @@ class Floor:
 
     def answers(self, annotations: Annotations) -> list[list[Predictions]]:
         """Answer a split: a row a draw, a column a measure."""
-        key = self._key_of_answers(annotations)
+        key = self.key_of_answers(annotations)
         packed = self.cache.arrays("answers", key, lambda: pack_answers(self._predictions(annotations)))
         return unpack_answers(packed, annotations.queries.query_id)
 
     def has_answers(self, annotations: Annotations) -> bool:
         """Return whether its answers to a split are in the cache."""
-        return self.cache.holds("answers", self._key_of_answers(annotations))
+        return self.cache.holds("answers", self.key_of_answers(annotations))
 
-    def _key_of_answers(self, annotations: Annotations) -> dict[str, Any]:
+    def key_of_answers(self, annotations: Annotations) -> dict[str, Any]:
+        """Return everything on which its answers to a split depend, as JSON values."""
         setting = self.setting
         return setting.key(self.name) | {
             "annotations": annotations.sha256,
@@ -351,7 +352,7 @@ class FloorResult:
         """Return the name at measure m."""
         return self.names[m] if self.names else self.title
 
-    @property
+    @functools.cached_property
     def spread(self) -> Floats:
         """Standard deviation of the figures over draws, (M,); 0 where nothing is drawn."""
         if len(self.draws) < 2:

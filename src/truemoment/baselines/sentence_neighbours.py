@@ -20,7 +20,7 @@ import numpy as np
 
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats, Ints
-from truemoment.base.records import Annotations, Queries, positions_in_lists
+from truemoment.base.records import Annotations, Queries
 from truemoment.baselines.expected_value import Places
 from truemoment.data.language.bags import Bags, bags_of, frequent_terms, terms_of
 
@@ -69,9 +69,12 @@ class Sentences:
 
     def cosines(self, bag: Ints, weights: Floats, n_sentences: int) -> Floats:
         """Return the cosine of one sentence, given its terms and weights (B,), with each training sentence, (N,)."""
-        at = positions_in_lists(self.offsets, bag)
-        of_query = np.repeat(weights, np.diff(self.offsets)[bag])
-        return np.bincount(self.rows[at], self.weights[at] * of_query, minlength=n_sentences).astype(np.float64)
+        parts = list(map(slice, self.offsets[bag].tolist(), self.offsets[bag + 1].tolist()))
+        if not parts:
+            return np.zeros(n_sentences)
+        rows = np.concatenate([self.rows[part] for part in parts])
+        products = [self.weights[part] * weight for part, weight in zip(parts, weights.tolist(), strict=True)]
+        return np.asarray(np.bincount(rows, np.concatenate(products), minlength=n_sentences), dtype=np.float64)
 
 
 def unit_weights(bags: Bags, idf: Floats) -> Floats:
@@ -124,9 +127,8 @@ def nth_largest(values: Floats, n: int) -> float:
     >>> nth_largest(np.array([0.1, 0.9, 0.4, 0.2]), 2)
     0.4
     """
-    positive = values[values > 0]
-    if len(positive) < n:
-        return 0.0
-    sample, rank = positive[::SAMPLED], 2 * n // SAMPLED + 1
-    high = positive[positive >= np.partition(sample, -rank)[-rank]] if len(sample) > rank else positive
-    return float(np.partition(high if len(high) >= n else positive, -n)[-n])
+    sample, rank = values[::SAMPLED], 2 * n // SAMPLED + 1
+    least = np.partition(sample, -rank)[-rank] if len(sample) >= rank else 0.0
+    high = values[values >= least] if least > 0 else values[:0]
+    high = high if len(high) >= n else values[values > 0]
+    return float(np.partition(high, -n)[-n]) if len(high) >= n else 0.0

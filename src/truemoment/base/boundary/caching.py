@@ -139,6 +139,7 @@ COMPUTING = (
     "evaluation/references.py",
     "evaluation/scores.py",
     "evaluation/uncertainty.py",
+    "studies/audit/checks/below_floor.py",
     "studies/audit/own_answers.py",
     "studies/audit/place_law.py",
     "studies/audit/training_data.py",

@@ -62,8 +62,9 @@ class Head:
     @functools.cached_property
     def line_keys(self) -> frozenset[str]:
         """Outermost keys of the object on the first line."""
-        line = self.line.strip()
-        return frozenset(path[0] for path in outline(line) if len(path) == 1) if line.startswith(b"{") else frozenset()
+        line = self.line
+        kinds = self.outline if line == self.data else outline(line)
+        return frozenset(path[0] for path in kinds if len(path) == 1) if line.startswith(b"{") else frozenset()
 
     @functools.cached_property
     def outline(self) -> dict[Steps, Kind]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -61,18 +61,20 @@ def terms_of(sentence: str) -> set[str]:
     [' a', 'a', 'a door', 'door', 'door opens', 'opens']
     """
     words = tokenise(sentence)
-    return {*words, *(f"{word} {next_}" for word, next_ in pairwise((START, *words)))}
+    return {*words, *map(" ".join, pairwise((START, *words)))}
 
 
 def frequent_terms(read: Sequence[Set[str]], fewest: int, largest_share: float = 1.0) -> tuple[str, ...]:
     """Return the terms that `fewest` sentences or more contain, in alphabetical order; `read` has those of each."""
-    count = Counter(term for terms in read for term in terms)
+    count = Counter(chain.from_iterable(read))
     return tuple(sorted(term for term, n in count.items() if fewest <= n <= largest_share * len(read)))
 
 
 def bags_of(read: Sequence[Set[str]], terms: Sequence[str]) -> Bags:
     """Return the bag of each sentence over a list of distinct terms; `read` has the terms of each sentence."""
     number = {term: i for i, term in enumerate(terms)}
-    rows = [sorted(number[term] for term in words if term in number) for words in read]
-    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    return Bags(np.array([term for row in rows for term in row], dtype=np.int64), offsets)
+    rows = [[n for n in map(number.get, words) if n is not None] for words in read]
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    bag = np.repeat(np.arange(len(rows)), lengths)
+    by_bag = np.sort(bag * len(terms) + np.fromiter(chain.from_iterable(rows), np.int64, len(bag)))
+    return Bags(by_bag - bag * len(terms), np.concatenate([[0], np.cumsum(lengths)]))

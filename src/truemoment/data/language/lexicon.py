@@ -18,6 +18,7 @@ See ``tests/language/README.md`` for their accuracy on held-out sentences.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -187,13 +188,14 @@ class LexiconEngine:
 
     def analyse(self, sentences: Sequence[str]) -> list[list[Token]]:
         """Read sentences, one after another."""
-        return [_tokens(sentence) for sentence in sentences]
+        return [list(_tokens(sentence)) for sentence in sentences]
 
 
-def _tokens(sentence: str) -> list[Token]:
+@functools.lru_cache(maxsize=1 << 14)  # several floors and checks ask about the sentences of a split
+def _tokens(sentence: str) -> tuple[Token, ...]:
     texts = TOKEN.findall(sentence)
     words = [look_up(text) for text in texts]
-    return [
+    return tuple(
         Token(text, word.verb if tag in ("VERB", "AUX") else word.noun, tag)
         for text, word, tag in zip(texts, words, read(words), strict=True)
-    ]
+    )

@@ -60,8 +60,11 @@ def spans(sentence: str, how: How = "words") -> list[Span]:
         read = sentence if how == "blanks" else sentence.rstrip().removesuffix(".")
         return [Span(match[0].lower(), *match.span()) for match in _BETWEEN_BLANKS.finditer(read)]
     matches = TOKEN.finditer(sentence.translate(_APOSTROPHES))  # of the same length
-    words = (match for match in matches if any(character.isalnum() for character in match[0]))
-    return [Span(match[0].lower(), *match.span()) for match in words]
+    return [Span(match[0].lower(), *match.span()) for match in matches if _is_word(match[0])]
+
+
+def _is_word(text: str) -> bool:
+    return text.isalnum() or any(map(str.isalnum, text))
 
 
 @functools.lru_cache(maxsize=1 << 17)
@@ -89,6 +92,9 @@ def tokenise(sentence: str, how: How = "words") -> tuple[str, ...]:
     >>> tokenise("It's on the door.", "blanks-no-stop")
     ("it's", 'on', 'the', 'door')
     """
+    if how == "words":  # as `spans`, in a third of its time
+        texts = TOKEN.findall(sentence.translate(_APOSTROPHES))
+        return tuple([sys.intern(text.lower()) for text in texts if _is_word(text)])
     return tuple(sys.intern(span.text) for span in spans(sentence, how))
 
 

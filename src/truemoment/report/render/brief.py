@@ -45,9 +45,12 @@ def lines(report: Report, *, more: str = "", at_most: int = LINES) -> list[str]:
     """
     signature = [one_line(report.signature)] if report.signature else []
     paragraphs = [line for block in report.answer if not isinstance(block, Table) for line in block_lines(block)]
-    whole = _parted(paragraphs, sections(report), notes(report), [*facts(report.facts), *signature])
-    if _height(whole) <= at_most:
-        return whole
+    shown = [block for section in report.sections if section.has_text for block in section.blocks]
+    n_rows = sum(len(rows) for block in shown if isinstance(block, Table) for _, rows in block.groups)
+    if n_rows <= at_most:  # else it does not fit, and takes long to lay out
+        whole = _parted(paragraphs, sections(report), notes(report), [*facts(report.facts), *signature])
+        if _height(whole) <= at_most:
+            return whole
     end = [*_facts(report), *signature]
     return _parted(*_short(report, at_most - _height(end), more), end)
 

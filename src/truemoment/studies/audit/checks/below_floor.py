@@ -9,17 +9,20 @@ if its own verdict is "worse".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from truemoment.base.boundary.arrays import Array
 from truemoment.base.errors import MeasureError, ProtocolError
-from truemoment.base.intervals import Floats
-from truemoment.base.records import numbers_of
+from truemoment.base.intervals import Floats, Ints
+from truemoment.base.records import Predictions, numbers_of
+from truemoment.baselines.floors import FloorResult
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.studentised import resample_ratios
-from truemoment.evaluation.uncertainty import LEVEL, false_discoveries, sums_by_video
+from truemoment.evaluation.uncertainty import LEVEL, false_discoveries
 from truemoment.report.words import counted, points
 from truemoment.studies.audit.checks import slices
 from truemoment.studies.audit.checks.base import Check
@@ -96,46 +99,74 @@ def below_floor(results: Results) -> BelowFloor:
     return BelowFloor(len(items), len(comparisons), tuple(below))
 
 
+def _by_video(results: Results, values: Iterable[Floats], queries: Ints | slice = slice(None)) -> Floats:
+    """Return sums over the queries of each video, or over some of them: (S, Q) -> (S, V)."""
+    video = results.cached(_numbers_of_videos)
+    n_videos, video = int(video.max(initial=-1)) + 1, video[queries]
+    return np.stack([np.bincount(video, row[queries], n_videos).astype(np.float64) for row in values])
+
+
+def _numbers_of_videos(results: Results) -> Ints:
+    return numbers_of(results.scores.video_id)
+
+
 def _measures(results: Results) -> Iterator[_Item]:
-    systems = np.stack(
-        [sums_by_video(scores)[0] for scores in (results.scores, *(floor.scores for floor in results.floors))]
-    )
-    weight = sums_by_video(results.scores)[1]
+    systems = (results.scores, *(floor.scores for floor in results.floors))
     for m, measure in enumerate(results.setup.measures):
-        if weight[:, m].any():
+        (weight,) = _by_video(results, results.scores.weight[[m]])
+        if weight.any():
             names = [floor.name_at(m) for floor in results.floors]
-            yield _Item(str(measure), names, systems[:, :, m], weight[:, m])
+            yield _Item(str(measure), names, _by_video(results, [scores.numerator[m] for scores in systems]), weight)
 
 
 def _classes(results: Results) -> Iterator[_Item]:
-    m, video = results.headline, numbers_of(results.scores.video_id)
-    names, n_videos = [floor.name_at(m) for floor in results.floors], int(video.max(initial=-1)) + 1
+    m = results.headline
+    names = [floor.name_at(m) for floor in results.floors]
     tables = [results.scores.numerator[m], *(floor.scores.numerator[m] for floor in results.floors)]
     for member in results.cached(slices.members):
         for label, mask in zip(member.labels, member.masks, strict=True):
-            weight = np.bincount(video[mask], results.scores.weight[m][mask], n_videos)
+            queries = np.flatnonzero(mask)
+            (weight,) = _by_video(results, results.scores.weight[[m]], queries)
             if np.count_nonzero(weight) >= FEWEST_VIDEOS:
-                sums = np.stack([np.bincount(video[mask], table[mask], n_videos) for table in tables])
                 item = f"{results.measure} on {member.family} {label}"
-                yield _Item(item, names, sums.astype(np.float64), weight.astype(np.float64))
+                yield _Item(item, names, _by_video(results, tables, queries), weight)
 
 
 def _protocols(results: Results) -> Iterator[_Item]:
-    setup, m = results.setup, results.headline
+    m = results.headline
     names = [floor.name_at(m) for floor in results.floors]
+    systems = [_by_protocol(results, results.setup.predictions), *(_of_floor(results, f) for f in results.floors)]
+    for name, sums in systems[0].items():
+        if name != results.setup.protocol.name and all(name in system for system in systems) and sums[1].any():
+            yield _Item(
+                f"{results.measure} by {name}", names, np.stack([system[name][0] for system in systems]), sums[1]
+            )
+
+
+def _of_floor(results: Results, result: FloorResult) -> Mapping[str, Array]:
+    """Return what :func:`_by_protocol` does for a floor; it is kept with the floor's answers."""
+    compute = functools.partial(_by_protocol, results, result.predictions)
+    if result.floor is None:
+        return compute()
+    key = result.floor.key_of_answers(results.annotations) | {
+        "measure": str(results.measure),
+        "protocols": [protocol.signature() for protocol in EVALUATORS],
+    }
+    return result.floor.cache.arrays("protocols", key, compute)
+
+
+def _by_protocol(results: Results, predictions: Predictions) -> Mapping[str, Array]:
+    """Return sums and weights by video under each protocol that accepts the predictions, (2, V) each."""
+    sums = {}
     for protocol in EVALUATORS:
-        if protocol.name == setup.protocol.name or protocol.references == "pooled":
+        if protocol.references == "pooled":
             continue
         try:
-            of_systems = [
-                sums_by_video(evaluate(setup.annotations, answers, [results.measure], protocol))
-                for answers in (setup.predictions, *(floor.predictions for floor in results.floors))
-            ]
+            scores = evaluate(results.annotations, predictions, [results.measure], protocol)
         except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
             continue
-        sums, weight = np.stack([pair[0][:, 0] for pair in of_systems]), of_systems[0][1][:, 0]
-        if weight.any():
-            yield _Item(f"{results.measure} by {protocol.name}", names, sums, weight)
+        sums[protocol.name] = _by_video(results, [scores.numerator[0], scores.weight[0]])
+    return sums
 
 
 def look(results: Results) -> AuditFinding:
