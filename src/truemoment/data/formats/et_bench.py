@@ -1,6 +1,6 @@
 """Answers of E.T. Bench in words: its JSON list of samples, each with an entry ``a``.
 
-Samples of tasks whose answer is no moment are left out. In VHD the first number of an answer is a time, which is read as a
+Samples of tasks whose answer is no moment are left out. In VHD the first number of an answer is a time, read as a
 moment of no length: the task's F1 is ``R@1,IoP=1``, whether that time is inside a reference. Ids are
 ``TASK_SOURCE_IDX``, which identify a sample for the evaluator. Source: PolyU-ChenLab/ETBench at 445f620,
 docs/BENCHMARK.md, and its evaluator as public repositories copy it.

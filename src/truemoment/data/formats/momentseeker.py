@@ -19,12 +19,10 @@ from truemoment.data.formats.base import Format
 from truemoment.data.formats.head import ITEM, Head
 from truemoment.data.formats.rows import FileRow, reader
 
-_CLIP = re.compile(
-    r"(?:.*/)?(?P<video>[^/]+)/(?P<start>\d+(?:\.\d+)?)_(?P<end>\d+(?:\.\d+)?)(?:_[^/]*)?\.\w+", re.ASCII
-)
+_CLIP = re.compile(r"(?:.*/)?([^/]+)/(\d+(?:\.\d+)?)_(\d+(?:\.\d+)?)(?:_[^/]*)?\.\w+", re.ASCII)
 
 
-class RankedClips(msgspec.Struct):
+class SeekerAnswer(msgspec.Struct):
     """The clips of a query, best first."""
 
     pred: list[str]
@@ -33,21 +31,14 @@ class RankedClips(msgspec.Struct):
 def moments_of_clips(
     clips: Sequence[str], path: AnyPath, field: str, line: int | None = None
 ) -> tuple[str, list[tuple[float, float]]]:
-    """Return the one video of clips, and the moments that they are.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> moments_of_clips(["videos/movie_16/0.00_3.00.mp4", "videos/movie_16/3.00_9.50.mp4"], Path("a.json"), "pred")
-    ('movie_16', [(0.0, 3.0), (3.0, 9.5)])
-    """
+    """Return the one video of clips, and the moments that they are."""
     moments: dict[str, list[tuple[float, float]]] = {}
     for clip in clips:
         parts = _CLIP.fullmatch(clip)
         if parts is None:
             problem = f"got the clip {clip[-60:]!r}, expected .../VIDEO/START_END.mp4, in seconds"
             raise InputError(problem, path=path, line=line, field=field)
-        moments.setdefault(parts["video"], []).append((float(parts["start"]), float(parts["end"])))
+        moments.setdefault(parts[1], []).append((float(parts[2]), float(parts[3])))
     if len(moments) != 1:
         got = " and ".join(map(repr, [*moments][:2])) or "no clip"
         raise InputError(f"got {got}, expected clips of one video", path=path, line=line, field=field)
@@ -60,7 +51,7 @@ def _recognise(head: Head) -> str | None:
 
 
 def _rows(path: AnyPath, _progress: bool) -> Iterator[FileRow]:
-    for sentence, clips in read_json_mapping(path, RankedClips).items():
+    for sentence, clips in read_json_mapping(path, SeekerAnswer).items():
         video_id, moments = moments_of_clips(clips.pred, path, f"{sentence[:60]}.pred")
         yield FileRow(None, video_id, sentence, moments, within=f"{sentence}.")
 

@@ -18,7 +18,7 @@ from truemoment.data.formats.momentseeker import moments_of_clips
 from truemoment.data.references.base import ReferenceForm, ReferenceOptions, warn
 
 
-class Candidate(msgspec.Struct):
+class ClipPaths(msgspec.Struct):
     """A clip of the video, or its frame."""
 
     output_path: str = ""
@@ -29,7 +29,7 @@ class SeekerQuery(msgspec.Struct):
     """A query: a sentence, perhaps with a picture or a video, and the numbers of the right candidates."""
 
     qry_text: str
-    candidate_video_list: list[Candidate]
+    candidate_video_list: list[ClipPaths]
     gt_indices: list[int]
     qry_img_path: str = ""
     qry_video_path: str = ""
@@ -44,13 +44,12 @@ def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
     entries: list[ReferenceEntry] = []
     shown = 0
     for line, query in read_entries(path, SeekerQuery):
-        n_clips = len(query.candidate_video_list)
-        if wrong := [number for number in query.gt_indices if not 0 <= number < n_clips]:
-            problem = f"got {wrong[0]}, expected the number of one of the {n_clips:,} candidates, from 0"
+        clips = [clip.output_path or clip.frame_path for clip in query.candidate_video_list]
+        if wrong := [number for number in query.gt_indices if not 0 <= number < len(clips)]:
+            problem = f"got {wrong[0]}, expected the number of one of the {len(clips):,} candidates, from 0"
             raise InputError(problem, path=path, line=line, field="gt_indices")
-        clips = [query.candidate_video_list[number] for number in query.gt_indices]
-        paths = [clip.output_path or clip.frame_path for clip in clips]
-        video_id, moments = moments_of_clips(paths, path, "candidate_video_list", line)
+        right = [clips[number] for number in query.gt_indices]
+        video_id, moments = moments_of_clips(right, path, "candidate_video_list", line)
         entries.append(ReferenceEntry(video_id, query.qry_text, moments, line=line))
         shown += bool(query.qry_img_path or query.qry_video_path)
     if shown:
