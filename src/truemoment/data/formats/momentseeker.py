@@ -19,7 +19,7 @@ from truemoment.data.formats.base import Format
 from truemoment.data.formats.head import ITEM, Head
 from truemoment.data.formats.rows import FileRow, reader
 
-_CLIP = re.compile(r"(?:.*/)?([^/]+)/(\d+(?:\.\d+)?)_(\d+(?:\.\d+)?)(?:_[^/]*)?\.\w+", re.ASCII)
+_CLIP = re.compile(r"(?:.*/)?([^/]+)/(\d{1,8}(?:\.\d+)?)_(\d{1,8}(?:\.\d+)?)(?:_[^/]*)?\.\w+", re.ASCII)
 
 
 class SeekerAnswer(msgspec.Struct):
