@@ -17,8 +17,8 @@ from truemoment.evaluation.protocols import CONVENTION_FIELDS, PROTOCOLS
 
 FORMATS = (
     "native, moment-detr, results-by-video, csv, json, parquet, unitime, cone, ego4d-nlq, tvr, videomind, time-r1, "
-    "timechat, timelens, lmms-eval, vlmevalkit, vtimellm, next-gqa, et-bench, answers, activitynet-challenge, "
-    "fiftyone"
+    "timechat, timelens, lmms-eval, vlmevalkit, vtimellm, next-gqa, et-bench, momentseeker, answers, "
+    "activitynet-challenge, fiftyone"
 )
 
 

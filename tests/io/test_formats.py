@@ -85,6 +85,9 @@ EXPECTED = {
         "et-bench", 'its entries have "task", "idx" and "a"', [f"tal_ours_{k}" for k in range(5)],
         "{}.mp4", True, 1, "rank",
     ),
+    "momentseeker.json": (
+        "momentseeker", 'its sentences have "gt" and "pred", lists of clips', NO_IDS, "{}", True, 2, "rank",
+    ),
     "answers.jsonl": ("answers", 'its first line says "truemoment_answers"', IDS, "", False, 1, "rank"),
     "answers.object.json": ("answers", "it is an object whose values are text", IDS, "", False, 1, "rank"),
     "answers.table.csv": ("answers", "its headings are video,query,response", NO_IDS, "{}", True, 1, "rank"),

@@ -20,7 +20,7 @@ CSV = "query_id,start,end\nv#0,1,2\n"
 NAMES = (
     "native", "moment-detr", "results-by-video", "csv", "json", "parquet", "unitime", "cone", "ego4d-nlq", "tvr",
     "videomind", "time-r1", "timechat", "timelens", "lmms-eval", "vlmevalkit", "vtimellm", "next-gqa",
-    "et-bench", "answers", "activitynet-challenge", "fiftyone",
+    "et-bench", "momentseeker", "answers", "activitynet-challenge", "fiftyone",
 )  # fmt: skip
 NONE = f": looks like none of the formats {', '.join(NAMES)}; name it with --format"
 

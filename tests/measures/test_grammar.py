@@ -30,6 +30,7 @@ from truemoment.evaluation.measures.covered_f1 import CoveredF1
 from truemoment.evaluation.measures.iop import MeanIoP, RecallIoP
 from truemoment.evaluation.measures.seconds_f1 import SecondsF1
 from truemoment.evaluation.measures.several_moments import MeanIoUOfSeveral, MomentRecall
+from truemoment.evaluation.measures.span_precision import SpanPrecision
 from truemoment.evaluation.measures.threshold_area import RATIOS, ThresholdArea
 from truemoment.evaluation.references import REFERENCE_RULES
 
@@ -60,6 +61,7 @@ WRITTEN = {
     "SecondsF1": st.builds(SecondsF1),
     "mR": st.builds(MomentRecall, ranks, st.none() | thresholds),
     "SetIoU": st.builds(SetIoU),
+    "SpanAP": st.builds(SpanPrecision, ranks),
     "Area": st.builds(ThresholdArea, st.sampled_from(RATIOS)),
     "CorrectAbstention": st.builds(CorrectAbstention),
     "FalseAbstention": st.builds(FalseAbstention),
@@ -143,7 +145,7 @@ REFUSED = [
     (
         "P@1",
         "'P@1': unknown measure P, expected one of R, dR, mIoU, mIoP, AxIoU, NCxIoU, AP, mAP, DCG, F1, "
-        "CoverF1, SecondsF1, mR, SetIoU, Area, CorrectAbstention, FalseAbstention, HIT, HL-mAP",
+        "CoverF1, SecondsF1, mR, SetIoU, Area, SpanAP, CorrectAbstention, FalseAbstention, HIT, HL-mAP",
     ),
     ("r@1,IoU=0.5", "is not in the grammar of measures; did you mean R@1,IoU=0.5?"),
     ("R,IoU=0.5", "'R,IoU=0.5': got nothing after @, expected a whole number as in R@5"),

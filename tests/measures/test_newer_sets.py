@@ -4,7 +4,9 @@
 QV-M2      Zhuo-Cao/QV-M2 d5d4038, standalone_eval/eval.py: compute_mr_all, compute_mr_ap_by_gt
 NExT-GQA   doc-doc/NExT-GQA 63772e0, code/TempGQA/eval_ground.py: eval_ground, first answers
 E.T.       PolyU-ChenLab/ETBench, evaluation/compute_metrics.py: tal_eval, tem_eval, evs_eval, as public repositories
-           copy it
+           copy it; vhd_eval on the file that its test makes
+Seeker     yhy-2000/MomentSeeker cc1090a, evaluation_code/evaluate_uniir.py: evaluate_recall, evaluate_map, on the files
+           that its test makes
 VUE-TR     bytedance/vidi fc30c87, VUE_TR/qa_eval.py: compute_precision_recall, success_overlap, answers that
            overlap no other
 =========  =====================================================================================================
@@ -12,14 +14,16 @@ VUE-TR     bytedance/vidi fc30c87, VUE_TR/qa_eval.py: compute_precision_recall, 
 
 from __future__ import annotations
 
+import json
 import random
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import truemoment as tm
 from truemoment import Annotations, Predictions
 from truemoment.base.errors import MeasureError
 from truemoment.evaluation.evaluate import evaluate
@@ -87,6 +91,52 @@ def test_e_t_bench() -> None:
     assert percent("SecondsF1", *made(), "videomind,missing=drop") == pytest.approx([56.142], abs=0.0005)
 
 
+def test_highlights_of_e_t_bench(tmp_path) -> None:
+    draw, samples = random.Random(48), []  # noqa: S311 - no secret
+    forms = ("{}", "{} seconds.", "It is at {}s.", "[{}]", "-{}", "I would pick {} - 60.0", "at +{} or so", "No idea.")
+    for number in range(60):
+        people = []
+        for _ in range(draw.randint(1, 3)):
+            cuts = sorted(draw.sample(range(120), 2 * draw.randint(1, 2)))
+            people.append([[first / 2, last / 2] for first, last in zip(cuts[::2], cuts[1::2], strict=True)])
+        time = draw.choice(people[0][0]) if draw.random() < 0.4 else draw.randint(0, 120) / 2
+        about = {"task": "vhd", "source": "made", "idx": number, "video": f"v{number % 9}.mp4", "q": f"Best {number}?"}
+        target = people[0] if len(people) == 1 else people
+        samples.append({**about, "duration": 60.0, "tgt": target, "a": draw.choice(forms).format(time)})
+    file = tmp_path / "vhd.json"
+    file.write_text(json.dumps(samples))
+    scores = tm.evaluate(file, annotations=file, split="vhd", protocol="videomind", measures="R@1,IoP=1")
+    assert 100 * scores.value("R@1,IoP=1") == pytest.approx(63.333, abs=0.0005)
+
+
+def test_momentseeker(tmp_path) -> None:
+    draw, queries, answers = random.Random(47), [], {}  # noqa: S311 - no secret
+    for number in range(40):
+        cuts = sorted(draw.sample(range(1, 400), 12))
+        clips = [f"long_video/movie_{number % 7}/{first / 4:.2f}_{last / 4:.2f}.mp4" for first, last in pairwise(cuts)]
+        right = sorted(draw.sample(range(11), draw.choice([1, 1, 1, 2, 3])))
+        order = list(range(11))
+        draw.shuffle(order)
+        if draw.random() < 0.6:
+            order.remove(right[0])
+            order.insert(draw.randint(0, 3), right[0])
+        ranked = [clips[place] for place in order[: draw.randint(1, 11)]]
+        candidates = [{"output_path": clip} for clip in clips]
+        queries.append({"qry_text": f"what {number}?", "candidate_video_list": candidates, "gt_indices": right})
+        answers[f"what {number}?"] = {"gt": [clips[place] for place in right], "pred": ranked}
+    (tmp_path / "queries.json").write_text(json.dumps(queries))
+    (tmp_path / "answers.json").write_text(json.dumps(answers))
+    names = ("R@1,IoU=1", "R@3,IoU=1", "R@5,IoU=1", "R@10,IoU=1", "SpanAP@5")
+    scores = tm.evaluate(
+        tmp_path / "answers.json",
+        annotations=tmp_path / "queries.json",
+        protocol="videomind",
+        measures="; ".join(names),
+    )
+    figures = [100 * scores.value(name) for name in names]
+    assert figures == pytest.approx([15.0, 55.0, 77.5, 77.5, 12.72], abs=0.005)
+
+
 def test_vue_tr() -> None:
     references, answers = made()
     sets = {name: apart(ranked) for name, ranked in answers.items()}
@@ -105,6 +155,9 @@ def test_by_hand() -> None:
     # Both answers reach the first reference: all right, half found. One to one, one answer is wrong.
     twice = {"q": [(0.0, 10.0), (0.0, 9.0)]}
     assert percent("CoverF1,IoU=0.5; F1,IoU=0.5; mR@2,IoU=0.5", references, twice) == pytest.approx([200 / 3, 50, 50])
+    # The span is 0 to 30 s: IoUs of 1/3, 0 and 1, each times the mean so far.
+    spans = {"q": [(0.0, 10.0), (40.0, 50.0), (0.0, 30.0)]}
+    assert percent("SpanAP@3; SpanAP@1", references, spans) == pytest.approx([100 * (1 / 9 + 4 / 9), 100 / 9])
     # The second answer takes the second reference; the first one, which is far from both, has an IoU of 0.
     assert percent("mIoU@2", references, {"q": [(40.0, 50.0), (20.0, 30.0)]}) == [50.0]
     # From 0 to 10 s: recall and IoU are 0.5, which reaches 51 thresholds and exceeds 50; the first counts half.

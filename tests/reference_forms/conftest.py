@@ -46,6 +46,29 @@ ET_BENCH = json.dumps(
             "tgt": [[1, 2], [3, 4]],
             "q": "Jump?",
         },
+        {
+            "idx": 0,
+            "task": "vhd",
+            "source": "ours",
+            "video": "a.mp4",
+            "duration": 60,
+            "tgt": [[[1, 2]], [[1.5, 4], [5, 6]]],
+            "q": "Best?",
+        },
+    ]
+)
+MOMENTSEEKER = json.dumps(
+    [
+        {
+            "qry_text": "Who falls?",
+            "qry_img_path": "",
+            "qry_video_path": "",
+            "candidate_video_list": [
+                {"output_path": f"long/kitchen/{clip}.mp4", "frame_path": f"long/kitchen/{clip}_mid_frame.png"}
+                for clip in ("0.00_3.00", "3.00_9.50", "9.50_12.00")
+            ],
+            "gt_indices": [1, 2],
+        }
     ]
 )
 EGO4D = json.dumps(
@@ -185,6 +208,18 @@ FILES = {
             ("tvg_ours_0", "a.mp4", 60.0, "When?", 4.0, 10.5, ""),
             ("tal_ours_0", "a.mp4", 60.0, "Jump?", 1.0, 2.0, ""),
             ("tal_ours_0", "a.mp4", 60.0, "Jump?", 3.0, 4.0, ""),
+            ("vhd_ours_0", "a.mp4", 60.0, "Best?", 1.0, 2.0, "0"),
+            ("vhd_ours_0", "a.mp4", 60.0, "Best?", 1.5, 4.0, "1"),
+            ("vhd_ours_0", "a.mp4", 60.0, "Best?", 5.0, 6.0, "1"),
+        ],
+    ),
+    "momentseeker": (
+        "a.json",
+        MOMENTSEEKER,
+        {},
+        [
+            ("kitchen#0", "kitchen", NAN, "Who falls?", 3.0, 9.5, ""),
+            ("kitchen#0", "kitchen", NAN, "Who falls?", 9.5, 12.0, ""),
         ],
     ),
     "ego4d-nlq": ("a.json", EGO4D, {}, [("u1_0", "c1", 60.0, "Where is the cup?", 4.0, 10.0, "")]),

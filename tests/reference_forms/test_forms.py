@@ -3,6 +3,7 @@
 import contextlib
 import json
 import random
+import re
 import warnings
 
 import pytest
@@ -18,6 +19,7 @@ from .conftest import (
     ELAN,
     FILES,
     LABEL_STUDIO,
+    MOMENTSEEKER,
     QVHIGHLIGHTS,
     VIA,
     VIA_CSV,
@@ -322,6 +324,33 @@ def test_samples_of_e_t_bench_that_are_no_moments(put):
     for wrong in ([], [4], ["4", "9"], None):
         with pytest.raises(InputError, match=r"a\.json:1: field .?tgt.?: expected \[start, end\] or a list of them"):
             read_annotations(put("a.json", json.dumps([sample | {"tgt": wrong}])))
+
+
+def test_vid_morp_as_videomind_publishes_it(read):
+    # Keys: yeliudev/VideoMind 6721d25, videomind/dataset/sub_classes/vid_morp.py, of anno_vid_morp.jsonl.
+    line = '{"vid": "kitchen", "duration": 60.0, "query": "a door opens", "span": [4.0, 10.5]}\n'
+    assert read("anno_vid_morp.jsonl", line) == [("kitchen#0", "kitchen", 60.0, "a door opens", 4.0, 10.5, "")]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"gt_indices": [3]}, "indices: got 3, expected the number of one of the 3 candidates, from 0"),
+        ({"gt_indices": []}, "got no clip, expected clips of one video"),
+        ({"candidate_video_list": [{"frame_path": "a/0_1.png"}, {"output_path": "b/0_1.mp4"}]}, "got 'a' and 'b', exp"),
+        ({"candidate_video_list": [{}, {}]}, "got the clip '', expected .../VIDEO/START_END.mp4, in seconds"),
+    ],
+)
+def test_clips_of_momentseeker_that_are_no_moments(put, change, says):
+    query = json.loads(MOMENTSEEKER)[0] | {"gt_indices": [0, 1]} | change
+    with pytest.raises(InputError, match=rf"a\.json:1: field .*{re.escape(says)}"):
+        read_annotations(put("a.json", json.dumps([query])))
+
+
+def test_a_picture_of_a_query_is_reported(put):
+    query = json.loads(MOMENTSEEKER)[0] | {"qry_img_path": "cup.png"}
+    with pytest.warns(DataWarning, match="1 queries have a picture or a video besides their sentence"):
+        assert read_annotations(put("a.json", json.dumps([query]))).n_queries == 1
 
 
 def test_a_window_of_nothing_is_no_moment_where_its_clips_are_none(read):

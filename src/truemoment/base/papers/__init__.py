@@ -190,6 +190,24 @@ ET_BENCH = Paper(
     "NeurIPS",
     2024,
 )
+MOMENTSEEKER = Paper(
+    "yuan2025momentseeker",
+    (
+        "Yuan, Huaying",
+        "Ni, Jian",
+        "Wang, Yueze",
+        "Zhou, Junjie",
+        "Liang, Zhengyang",
+        "Liu, Zheng",
+        "Cao, Zhao",
+        "Dou, Zhicheng",
+        "Wen, Ji-Rong",
+    ),
+    "MomentSeeker: A Comprehensive Benchmark and A Strong Baseline For Moment Retrieval Within Long Videos",
+    "arXiv:2502.12558",
+    2025,
+    "misc",
+)
 QV_M2 = Paper(
     "cao2025flashmmr",
     ("Cao, Zhuo", "Du, Heming", "Zhang, Bingqing", "Yu, Xin", "Li, Xue", "Wang, Sen"),

@@ -1,12 +1,15 @@
 """Answers of E.T. Bench in words: its JSON list of samples, each with an entry ``a``.
 
-Samples of tasks whose answer is no moment are left out. Ids are ``TASK_SOURCE_IDX``, which identify a sample
-for the evaluator. Source: PolyU-ChenLab/ETBench at 445f620, docs/BENCHMARK.md.
+Samples of tasks whose answer is no moment are left out. In VHD the first number of an answer is a time, read as a
+moment of no length: the task's F1 is ``R@1,IoP=1``, whether that time is inside a reference. Ids are
+``TASK_SOURCE_IDX``, which identify a sample for the evaluator. Source: PolyU-ChenLab/ETBench at 445f620,
+docs/BENCHMARK.md, and its evaluator as public repositories copy it.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -18,8 +21,9 @@ from truemoment.data.formats.entries import read_entries
 from truemoment.data.formats.head import Head
 from truemoment.data.formats.rows import FileRow, reader
 
-TASKS = frozenset({"tvg", "epm", "tal", "evs", "tem"})
-"""The tasks whose answer is moments."""
+TASKS = frozenset({"tvg", "epm", "tal", "evs", "tem", "vhd"})
+"""The tasks whose answer is moments, or a time (VHD)."""
+_NUMBER = re.compile(r"[-+]?(?:\d*\.)?\d+", re.ASCII)
 
 
 class EtBenchSample(msgspec.Struct):
@@ -52,7 +56,14 @@ def _recognise(head: Head) -> str | None:
 def _rows(path: AnyPath, progress: bool) -> Iterator[FileRow]:
     for line, sample in read_entries(path, EtBenchSample, progress=progress):
         if sample.task in TASKS:
-            yield FileRow(sample.query_id, sample.video, sample.q, text=sample.a, line=line)
+            text = _time_as_moment(sample.a) if sample.task == "vhd" and isinstance(sample.a, str) else sample.a
+            yield FileRow(sample.query_id, sample.video, sample.q, text=text, line=line)
+
+
+def _time_as_moment(answer: str) -> str | None:
+    """Return the first number of an answer as a moment of no length in words; None without a number."""
+    number = _NUMBER.search(answer)
+    return None if number is None else f"{float(number[0])} - {float(number[0])}"
 
 
 FORMAT = Format(

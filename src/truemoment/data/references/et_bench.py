@@ -1,7 +1,7 @@
 """E.T. Bench's JSON: a list of ``{"task", "source", "idx", "video", "duration", "tgt", "q"}``.
 
-Read are the tasks of grounding (TVG, EPM, TAL, EVS, TEM): the task is the split, the prompt `q` the sentence. Source:
-:mod:`truemoment.data.formats.et_bench`, whose files have the answers, too.
+Read are the tasks of grounding (TVG, EPM, TAL, EVS, TEM, VHD): the task is the split, the prompt `q` the sentence.
+Source: :mod:`truemoment.data.formats.et_bench`, whose files have the answers, too.
 """
 
 from __future__ import annotations
@@ -31,20 +31,25 @@ def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
         if sample.task not in TASKS:
             others.add(sample.task)
             continue
-        about = (sample.video, sample.q, _moments(sample, path, line), sample.duration, sample.query_id)
+        moments, annotators = _moments(sample, path, line)
+        about = (sample.video, sample.q, moments, sample.duration, sample.query_id, annotators)
         entries.append(ReferenceEntry(*about, split=sample.task, line=line))
     if others:
         warn(f"{path}: samples of the tasks {', '.join(sorted(others))} are left out: their answer is no moment")
     return entries
 
 
-def _moments(sample: EtBenchSample, path: AnyPath, line: int) -> list[Moment]:
-    """Return the moments of a sample: TVG and EPM have one without its list."""
+def _moments(sample: EtBenchSample, path: AnyPath, line: int) -> tuple[list[Moment], list[str]]:
+    """Return the moments of a sample, and who marked each: TVG and EPM have one without a list, VHD lists by person."""
     with contextlib.suppress(msgspec.ValidationError):
-        return [msgspec.json.decode(sample.tgt, type=tuple[Seconds, Seconds])]
+        return [msgspec.json.decode(sample.tgt, type=tuple[Seconds, Seconds])], []
     with contextlib.suppress(msgspec.ValidationError):
         if moments := msgspec.json.decode(sample.tgt, type=list[tuple[Seconds, Seconds]]):
-            return moments
+            return moments, []
+    with contextlib.suppress(msgspec.ValidationError):
+        by_person = msgspec.json.decode(sample.tgt, type=list[list[tuple[Seconds, Seconds]]])
+        if marked := [(moment, str(person)) for person, moments in enumerate(by_person) for moment in moments]:
+            return [moment for moment, _ in marked], [person for _, person in marked]
     raise InputError("expected [start, end] or a list of them, in seconds", path=path, line=line, field="tgt")
 
 

@@ -17,6 +17,7 @@
 ``mIoU@2``                      mean IoU of the first k answers, each with a reference of its own (QV-M2)
 ``SetIoU``                      IoU of all answers together with all references together
 ``Area,of=IoU``                 area over thresholds of IoU, precision or recall of the set (VUE-TR)
+``SpanAP@5``                    graded average precision, references as one span (MomentSeeker)
 ``CorrectAbstention``           abstentions where there is no moment
 ``FalseAbstention``             abstentions where there is one; lower is better
 ``HIT@1,min=VeryGood``          QVHighlights' highlight hit
@@ -65,6 +66,7 @@ from truemoment.evaluation.measures.recall import Recall
 from truemoment.evaluation.measures.seconds_f1 import SecondsF1
 from truemoment.evaluation.measures.set_iou import SetIoU
 from truemoment.evaluation.measures.several_moments import MeanIoUOfSeveral, MomentRecall
+from truemoment.evaluation.measures.span_precision import SpanPrecision
 from truemoment.evaluation.measures.spellings import in_our_grammar
 from truemoment.evaluation.measures.threshold_area import ThresholdArea
 
@@ -211,6 +213,11 @@ FAMILIES = Registry[MeasureFamily](
             lambda w: ThresholdArea(w.option("of", str)),
             "Area,of=IoU",
             "area over thresholds of the set's IoU, precision or recall; of=IoU|precision|recall (VUE-TR)",
+        ),
+        "SpanAP": MeasureFamily(
+            lambda w: SpanPrecision(w.rank()),
+            "SpanAP@5",
+            "average precision of the first K answers, graded by IoU with the references' span (MomentSeeker)",
         ),
         "CorrectAbstention": MeasureFamily(
             lambda _: CorrectAbstention(),
