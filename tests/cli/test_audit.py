@@ -258,7 +258,7 @@ def test_a_second_audit_fits_nothing_again_and_says_the_same(call, small, tmp_pa
     status, out, err = call(*small, "--json", first)
     assert (status, err) == (0, "")
     names = {path.name.rpartition("-")[0] for path in (tmp_path / "cache").iterdir()}
-    kinds = ("answers", "marks", "sentence-network", "similar", "spread", "training", "verbs")
+    kinds = ("answers", "marks", "protocols", "sentence-network", "similar", "spread", "training", "verbs")
     assert names == {f"truemoment-{kind}" for kind in kinds}
 
     def fit(*_):
