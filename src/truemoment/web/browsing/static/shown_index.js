@@ -39,7 +39,8 @@ export class ShownIndex {
   }
 
   get model() {
-    return `${this.facts.model}#${this.facts.fingerprint.slice(0, 8)}`;
+    const { model, models, fingerprint } = this.facts;
+    return models.length > 1 ? models.join(", ") : `${model}#${fingerprint.slice(0, 8)}`;
   }
 
   /** @param {number} v */
