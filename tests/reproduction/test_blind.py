@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from truemoment.base.boundary.caching import Cache
+from truemoment.base.errors import MissingFileError
 from truemoment.baselines.floors import NETWORK, Floor, Setting
 from truemoment.data.datasets import load_annotations
 from truemoment.evaluation.evaluate import evaluate
@@ -15,7 +16,7 @@ from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.report.drawing import drawing_style
 from truemoment.report.roles import PAPER
-from truemoment.reproduction import TABLES, published_figures
+from truemoment.reproduction import TABLES, published_figures, reproduce_tables
 from truemoment.reproduction import TableInputs as Reproducing
 from truemoment.reproduction.blind import FIGURES, blind_beside_published
 from truemoment.reproduction.blind_figures import FloorFigure, PublishedModel, by_split, draw_years
@@ -157,3 +158,9 @@ def test_figures_that_the_page_names_are_those_of_their_sources(method, value, r
         if (of.method, of.dataset, of.measure) == (method, "ActivityNet Captions", "R@1,IoU=0.5")
     ]
     assert [(of.value, of.reads, of.second_hand) for of in here] == [(value, reads, second_hand)]
+
+
+def test_without_names_it_is_not_computed(monkeypatch):
+    monkeypatch.setattr("truemoment.reproduction.TABLES", {NAME: TABLES[NAME]})
+    with pytest.raises(MissingFileError, match=f"{NAME}: .*; name it to compute it"):
+        reproduce_tables()

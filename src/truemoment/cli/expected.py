@@ -107,7 +107,8 @@ def _of_tables(_: str, options: Mapping[str, Any]) -> float:
         return 0.0
     folder = data_folder(options["data_dir"])
     seconds = 0.0
-    for table in [TABLES[name] for name in options["tables"] or TABLES if name in TABLES]:
+    by_default = [name for name, table in TABLES.items() if not table.only_named]
+    for table in [TABLES[name] for name in options["tables"] or by_default if name in TABLES]:
         n_there = sum((folder / dataset).is_dir() for dataset in table.datasets)
         seconds += table.seconds * n_there / max(1, len(table.datasets))
     return seconds

@@ -43,7 +43,9 @@ class ReproduceRequest(Request):
 
 @binder.command("reproduce")
 def command(request: ReproduceRequest, page: PageOutput, output: Output, _threads: Threads) -> None:
-    """Compute published tables again, and compare them with the published figures: all, or each TABLE named.
+    """Compute published tables again, and compare them with the published figures.
+
+    Without TABLE, all tables of papers are computed.
 
     Exit status 0 when every figure that is judged lies within its tolerance, else 1.
 

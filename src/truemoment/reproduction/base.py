@@ -222,6 +222,8 @@ class PublishedTable:
         Functions of these figures to further blocks and to keys of the document; none by default.
     seconds
         About how long it takes on two cores.
+    only_named
+        Why it is computed only where it is named, as no paper's table is; "" for all others.
     """
 
     name: str
@@ -234,6 +236,7 @@ class PublishedTable:
     blocks: Callable[[Sequence[Reproduced]], Sequence[Block]] = lambda _: ()
     details: Callable[[Sequence[Reproduced]], Mapping[str, Any]] = lambda _: {}
     seconds: float = 4.0
+    only_named: str = ""
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,8 @@ def _answer(reproduction: Reproduction) -> tuple[Paragraph | Table, ...]:
     n_judged = counts["exact"] + counts["within"] + counts["outside"]
     n_run = sum(not result.why_not for result in reproduction.tables)
     if not n_judged:
-        seconds = sum(result.table.seconds for result in reproduction.tables if "mad" not in result.table.datasets)
+        tables = [result.table for result in reproduction.tables if not result.table.only_named]
+        seconds = sum(table.seconds for table in tables if "mad" not in table.datasets)
         without_data = (
             "No figure is judged without the datasets (--data-dir DIR). With them, all tables but those of MAD take "
             f"{about(seconds)}."
