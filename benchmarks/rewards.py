@@ -1,6 +1,6 @@
 """A tiny language model trained by TRL's GRPOTrainer on rewards of TrueMoment: python benchmarks/rewards.py.
 
-Needs ``pip install trl`` beside the extra ``models``. Each prompt names the place of its moment, so a model can learn it.
+Needs ``pip install trl`` beside the extra ``models``. Each prompt names the place of its moment, so it can be learned.
 The mean of each reward in the first and in the last tenth of the steps is printed.
 """
 
