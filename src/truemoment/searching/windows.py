@@ -31,7 +31,7 @@ from truemoment.base.records import Annotations, Queries, as_strings
 from truemoment.baselines.proposals import Tail
 from truemoment.baselines.targets import usable
 from truemoment.media.features.base import FeatureStore, Frames, edges_of
-from truemoment.media.features.joined import source_widths
+from truemoment.media.features.derived import DerivedFeatures
 
 NegativeRule = Literal["apart", "anywhere"]
 """Where windows without the moment are drawn from, see :class:`WindowDraws`."""
@@ -215,7 +215,7 @@ def window_rows(window_s: float, fps: float) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class WindowedFeatures:
+class WindowedFeatures(DerivedFeatures):
     """A FeatureStore whose videos are windows of another one's: ``VIDEO[start-end]``.
 
     Rows are read on demand and not copied. The video read last is kept, so that windows in the order of their
@@ -239,7 +239,6 @@ class WindowedFeatures:
     {'video[0-4]': [0.0, 1.0, 2.0, 3.0], 'video[4-8]': [4.0, 5.0, 6.0, 7.0], 'video[5-9]': [5.0, 6.0, 7.0, 8.0]}
     """
 
-    store: FeatureStore
     by_name: Mapping[str, Window]
     kind: str = "windows"
 
@@ -262,21 +261,6 @@ class WindowedFeatures:
     def name(self) -> str:
         """Name of the videos' features, and of the windows."""
         return f"{self.store.name} ({self.kind})"
-
-    @property
-    def n_dimensions(self) -> int:
-        """D, numbers a row."""
-        return self.store.n_dimensions
-
-    @property
-    def source_widths(self) -> tuple[int, ...]:
-        """Numbers of a row that are of each source."""
-        return source_widths(self.store)
-
-    @property
-    def fps(self) -> float | None:
-        """Rows a second; None where the rows cover each video evenly."""
-        return self.store.fps
 
     def __contains__(self, video_id: object) -> bool:
         return video_id in self.by_name

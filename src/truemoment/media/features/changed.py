@@ -29,8 +29,8 @@ import numpy as np
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats
 from truemoment.base.known_names import one_of_known
-from truemoment.media.features.base import FeatureStore, Frames
-from truemoment.media.features.joined import source_widths
+from truemoment.media.features.base import Frames
+from truemoment.media.features.derived import DerivedFeatures
 from truemoment.media.features.naming import bare_name
 from truemoment.media.features.resampling import resample
 from truemoment.media.features.shuffling import generator_of, shuffle_segments
@@ -43,7 +43,7 @@ N_SEGMENTS = 16
 
 
 @dataclass(frozen=True, eq=False)
-class ChangedFeatures:
+class ChangedFeatures(DerivedFeatures):
     """A FeatureStore with the videos of another one, changed; number and times of the rows stay.
 
     Parameters
@@ -63,7 +63,6 @@ class ChangedFeatures:
     [[3.0, 2.0, 1.0, 0.0], [2.0, 2.0, 2.0, 2.0]]
     """
 
-    store: FeatureStore
     change: str
     seed: int = 0
 
@@ -83,21 +82,6 @@ class ChangedFeatures:
             return self.store.name
         drawn = f", seed={self.seed}" if self.change in ("shuffled", "other-video") else ""
         return f"{self.store.name} ({self.change}{drawn})"
-
-    @property
-    def n_dimensions(self) -> int:
-        """D, dimensions of a row."""
-        return self.store.n_dimensions
-
-    @property
-    def source_widths(self) -> tuple[int, ...]:
-        """Numbers of a row that are of each source."""
-        return source_widths(self.store)
-
-    @property
-    def fps(self) -> float | None:
-        """Rows per second; None if the rows cover each video evenly."""
-        return self.store.fps
 
     def __contains__(self, video_id: object) -> bool:
         return video_id in self.store

@@ -38,7 +38,7 @@ from truemoment.base.known_names import GIVES_DURATIONS, one_of_known
 from truemoment.base.records import Annotations
 from truemoment.data.references import write_annotations
 from truemoment.media.features.base import FeatureStore, Frames, edges_of
-from truemoment.media.features.joined import source_widths
+from truemoment.media.features.derived import DerivedFeatures
 from truemoment.media.features.own import DType, write_store
 from truemoment.media.features.resampling import resample
 from truemoment.media.features.shuffling import generator_of
@@ -210,7 +210,7 @@ def move_references(annotations: Annotations, edits: Mapping[str, Edit]) -> Anno
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class MovedFeatures:
+class MovedFeatures(DerivedFeatures):
     """A FeatureStore with the videos of another one, changed so that their moments move.
 
     Parameters
@@ -236,7 +236,6 @@ class MovedFeatures:
     ([0.0], [1.0], [2.0])
     """
 
-    store: FeatureStore
     edits: Mapping[str, Edit]
     move: str
     seed: int = 0
@@ -253,21 +252,6 @@ class MovedFeatures:
     def name(self) -> str:
         """Name of the store, the change, and the seed."""
         return f"{self.store.name} ({self.move}, seed={self.seed})"
-
-    @property
-    def n_dimensions(self) -> int:
-        """D, dimensions of a row."""
-        return self.store.n_dimensions
-
-    @property
-    def source_widths(self) -> tuple[int, ...]:
-        """Numbers of a row that are of each source."""
-        return source_widths(self.store)
-
-    @property
-    def fps(self) -> float | None:
-        """Rows per second; None if the rows cover each video evenly."""
-        return self.store.fps
 
     def __contains__(self, video_id: object) -> bool:
         return video_id in self.edits
