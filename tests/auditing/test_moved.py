@@ -85,8 +85,7 @@ def test_answers_that_follow_hold_their_score(audited):
     assert finding.evidence[:3] == (
         f"noise: 100.0 % of 60 answers follow, 0.0 % stay {FROM_START}: +100.0 points, 95 % interval +100.0 to +100.0",
         f"noise: 100.0 % of 60 answers follow, 0.0 % stay {OF_VIDEO}: +100.0 points, 95 % interval +100.0 to +100.0",
-        f"noise: an answer that follows cannot be told from one that stays {FROM_END}, except in 0 videos; 10 are "
-        "needed",
+        f"noise: an answer that follows differs from one that stays {FROM_END} in 0 videos; 10 are needed",
     )
 
 

@@ -230,7 +230,7 @@ def test_predictions_of_a_split_are_those_of_a_model_or_fused(call, both, tmp_pa
         (
             lambda folder: (folder / "index.json").write_text("{"),
             (),
-            "without both/models/hues_40e540e540e540e5-ea8d524c the other models of the index search",
+            "remove both/models/hues_40e540e540e540e5-ea8d524c to search by the other models",
         ),
         (lambda folder: (folder / "index.json").unlink(), (), "is no index, it contains no index.json of one"),
         (
@@ -296,3 +296,13 @@ def test_something_stands_out_if_it_does_for_a_model_that_knows_the_words():
         ((answer(0.5), blind), True, 0.5),
     ):
         assert (fused(*answers).nothing_stands_out, fused(*answers).best_match) == (nothing, best)
+
+
+def test_folders_that_are_not_of_the_index_stay(call, both, films):
+    kept = [both / HUES / "videos" / "mine" / "notes.txt", both / "models" / "mine" / "index.json"]
+    for file in kept:
+        file.parent.mkdir()
+        file.write_text("my own")
+    assert call("index", films, "-o", both, "--quiet")[0] == 0
+    remove_index(both)
+    assert [file.read_text() for file in kept] == ["my own", "my own"]

@@ -128,7 +128,7 @@ def _opened(folder: OwnPath) -> Index:
     try:
         return Index(folder)
     except (InputError, MissingFileError) as error:
-        raise InputError(str(error), hint=f"without {folder} the other models of the index search") from None
+        raise InputError(str(error), hint=f"remove {folder} to search by the other models") from None
 
 
 def _shared(index: Index, other: Index, name: str, note: Callable[[str], None]) -> frozenset[str]:

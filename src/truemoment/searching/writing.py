@@ -234,7 +234,7 @@ class IndexWriter:
     def _remove_others(self, first: Mapping[str, VideoRecord]) -> None:
         """Remove videos that the first model does not have, or has with other content."""
         kept = {folder_name(name): about.identity for name, about in first.items()}
-        for folder in (self.folder / VIDEOS).glob("[!.]*"):
+        for folder in filter(_is_ours, (self.folder / VIDEOS).glob("[!.]*")):
             with contextlib.suppress(InputError, MissingFileError, OSError):  # damaged ones are made again
                 if folder.name not in kept or read_about(folder / ABOUT).identity != kept[folder.name]:
                     folder.remove_tree()
@@ -414,20 +414,24 @@ class IndexWriter:
         write_json(folder / ABOUT, about, indent=1)
 
 
+def _is_ours(folder: OwnPath) -> bool:
+    """Whether a folder has a name that an index gives: of a video, of parts of one, or of a model."""
+    return _OWN_FOLDER.fullmatch(folder.name) is not None
+
+
 def remove_index(path: AnyPath) -> None:
     """Remove an index with all its models, and its folder if that is empty then."""
     index = OwnPath.of(path)
     index.refuse_links()
     try:
         with lock_folder(index):
-            for model in (index / MODELS).folders() if (index / MODELS).is_dir() else ():
+            for model in filter(_is_ours, (index / MODELS).folders() if (index / MODELS).is_dir() else ()):
                 remove_index(model)
             with contextlib.suppress(OSError):  # it has none, or contains something else
                 (index / MODELS).rmdir()
             for videos in (index / VIDEOS, index / PARTS):
-                for folder in videos.folders() if videos.is_dir() else ():
-                    if _OWN_FOLDER.fullmatch(folder.name):
-                        folder.remove_tree()
+                for folder in filter(_is_ours, videos.folders() if videos.is_dir() else ()):
+                    folder.remove_tree()
                 with contextlib.suppress(OSError):  # it does not exist, or contains something else
                     videos.rmdir()
             own = (index / name for name in (SETTINGS, MANIFEST, UNRELATED, UNRELATED_PICTURES, SAID))

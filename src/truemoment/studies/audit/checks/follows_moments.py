@@ -13,6 +13,7 @@ from truemoment.base.intervals import Floats
 from truemoment.base.records import numbers_of
 from truemoment.baselines.floors import join_measures, remeasured
 from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import why_undefined
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.studentised import resample_ratios
 from truemoment.evaluation.uncertainty import LEVEL
@@ -91,7 +92,7 @@ class MovedResult(NamedTuple):
 
     @property
     def least(self) -> Against | None:
-        """The guess that the answers differ from least; None if none can be told from following."""
+        """The guess that the answers differ from least; None if too few answers differ from each guess."""
         known = [guess for guess in self.against if np.isfinite(guess.difference)]
         return min(known, key=lambda guess: guess.difference, default=None)
 
@@ -162,7 +163,9 @@ def look(results: Results) -> AuditFinding | None:
     known = [(result, least) for result in moved if (least := result.least) is not None]
     if not known:
         return AuditFinding(
-            NAME, "note", "Moved moments show nothing: too few answers that follow can be told from those that stay."
+            NAME,
+            "note",
+            "Moved moments show nothing: answers that follow differ from those that stay in too few videos.",
         )
     least = min((guess for _, guess in known), key=lambda guess: guess.difference)
     unshown = [result.change for result, guess in known if not guess.ci95[0] > 0]
@@ -207,7 +210,7 @@ def _evidence(results: Results, result: MovedResult) -> Iterator[str]:
             )
         else:
             yield (
-                f"{result.change}: an answer that follows cannot be told from one that stays {guess.guess}, except in "
+                f"{result.change}: an answer that follows differs from one that stays {guess.guess} in "
                 f"{guess.n_videos:,} videos; {FEWEST_VIDEOS} are needed"
             )
     if np.isfinite(over.difference[m]):
@@ -264,7 +267,8 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
 
 def document(results: Results) -> dict[str, Any]:
     """Return the figures where moments move, the strongest floors there, and where the answers lie."""
-    setup, why = results.setup, "an answer that follows cannot be told from one that stays in enough videos"
+    setup = results.setup
+    why = f"answers that follow differ from those that stay in fewer than {FEWEST_VIDEOS} videos"
     return {
         "moved": [
             {
@@ -286,11 +290,13 @@ def document(results: Results) -> dict[str, Any]:
                     figure.as_dict()
                     | {
                         "floor": result.floor_names[m],
-                        "floor_value": Measured(result.floor.value(setup.measures[m]), why),
-                        "over_floor": difference(result.over_floor, setup.measures[m], m),
-                        "fall": difference(result.fall, setup.measures[m], m),
+                        "floor_value": Measured(result.floor.value(measure), why_undefined(measure)),
+                        "over_floor": difference(result.over_floor, measure, m),
+                        "fall": difference(result.fall, measure, m),
                     }
-                    for m, figure in enumerate(measured(result.scores, result.ci95))
+                    for m, (measure, figure) in enumerate(
+                        zip(setup.measures, measured(result.scores, result.ci95), strict=True)
+                    )
                 ],
             }
             for result in results.cached(moved_results)
