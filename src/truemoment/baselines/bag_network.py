@@ -40,7 +40,7 @@ EMBEDDING_SCALE, OUTPUT_SCALE = 0.05, 0.3
 RISING = 0.05
 """Share of the steps in which the rate rises."""
 
-BLOCK_BAGS, BLOCK_ROWS = 512, 64
+BLOCK_BAGS, BLOCK_ROWS = 512, 32
 """Number of sentences, and of rows, that are processed at a time, to stay in the processor's cache."""
 
 

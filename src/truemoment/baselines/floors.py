@@ -6,8 +6,6 @@ its answers, or whose training is random, is the mean over several draws.
 
 from __future__ import annotations
 
-import collections
-import concurrent.futures
 import contextlib
 import functools
 import math
@@ -40,6 +38,7 @@ from truemoment.baselines import (
 from truemoment.baselines.best_constant import best_constants
 from truemoment.baselines.expected_value import answer_each
 from truemoment.baselines.sentence_network import Training
+from truemoment.baselines.shared_tasks import SharedTasks
 from truemoment.data.language.paragraphs import OrderOfStarts, order_of_starts
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.grounders import Grounder
@@ -383,14 +382,9 @@ def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
     """
     results, left_out = {}, {}
     names = _names(setting)
-    own, others = _halves(names)
-    with threadpool_limits(limits=1, user_api="blas"), _ahead(setting, others) as wait:
-        if PARAGRAPH in names and not Floor(PARAGRAPH, setting).has_answers(setting.annotations):
-            with contextlib.suppress(InputError):  # raised again below
-                _sentence_network(setting)  # first, as the other process needs it too
-        for name in [*own, *others]:
+    with threadpool_limits(limits=1, user_api="blas"), _tasks(setting, names) as tasks:
+        for name in tasks:
             setting.on_status(f"floor {name}")
-            wait(name)
             try:
                 results[name] = _run_floor(Floor(name, setting))
             except InputError as error:
@@ -408,53 +402,40 @@ def _names(setting: Setting) -> list[str]:
     return [name for name in FLOORS if informs or BASELINES[name].reads != "paragraph"]
 
 
-def _halves(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split the floors into two halves of similar run time, in the order in which they run.
-
-    The second half runs in a process of its own; the sentence network, which the paragraph network reads, is in the
-    first one if both are run.
-    """
-    second = [name for name in ((NEIGHBOURS, PARAGRAPH) if PARAGRAPH in names else (NETWORK,)) if name in names]
-    first = [name for name in names if name not in second]
-    return sorted(first, key=lambda name: name in FITS), second
-
-
 @contextlib.contextmanager
-def _ahead(setting: Setting, names: Sequence[str]) -> Iterator[Callable[[str], object]]:
-    """Run slow floors in a process of their own; yield a function that waits for one floor.
+def _tasks(setting: Setting, names: Sequence[str]) -> Iterator[SharedTasks]:
+    """Share the floors with another process, if they take long.
 
-    Their answers come back through the cache. An error there happens again where the answers are needed, and is
-    reported then. Before the paragraph network, the process trains the sentence networks that this one does not read.
+    This process trains the first sentence network, which the paragraph network reads, and the other process the rest.
     """
     train, annotations = setting.train, setting.annotations
-    floors = [Floor(name, setting) for name in names]
-    seconds = {
-        floor.name: expected_s(floor.name, 0 if train is None else len(train), len(annotations)) for floor in floors
-    }
-    slow = [floor for floor in floors if floor.cache.folder is not None and seconds[floor.name] >= LONG_S]
-    missing = [floor for floor in slow if not floor.has_answers(annotations)]
-    if not missing or (os.cpu_count() or 1) < 2:
-        yield lambda _: None
+    seconds = {name: expected_s(name, 0 if train is None else len(train), len(annotations)) for name in names}
+    in_order = sorted(names, key=seconds.__getitem__)
+    missing = [name for name in names if not Floor(name, setting).has_answers(annotations)]
+    is_long = sum(seconds[name] for name in missing) >= LONG_S and any(name in FITS for name in missing)
+    if not is_long or Floor(NETWORK, setting).cache.folder is None or (os.cpu_count() or 1) < 2:
+        yield SharedTasks(in_order, None, str)
         return
     copy = replace(setting, cache=Cache(setting.cache.folder), on_status=say_nothing)
-    running: dict[str, list[concurrent.futures.Future[object]]] = collections.defaultdict(list)
     with processes(1, end_with_parent) as pool:
-        for floor in missing:
-            if floor.name == PARAGRAPH:
-                numbers = range(1, FITS[NETWORK])
-                running[NETWORK] = [pool.submit(_train_alone, Floor(NETWORK, copy), number) for number in numbers]
-            running[floor.name].append(pool.submit(_run_alone, Floor(floor.name, copy)))
-        yield lambda name: concurrent.futures.wait(running[name])
+        tasks = SharedTasks([name for name in in_order if name not in FITS], pool, functools.partial(_run_alone, copy))
+        tasks.add(NETWORK, after=functools.partial(_train_alone, copy))
+        with contextlib.suppress(InputError):  # raised again where it is run
+            _sentence_network(setting)
+        if PARAGRAPH in names:
+            tasks.add_last(PARAGRAPH)
+        yield tasks
 
 
-def _run_alone(floor: Floor) -> None:
+def _run_alone(setting: Setting, name: str) -> None:
     with threadpool_limits(limits=1, user_api="blas"):
-        _run_floor(floor)
+        _run_floor(Floor(name, setting))
 
 
-def _train_alone(floor: Floor, number: int) -> None:
+def _train_alone(setting: Setting) -> None:
     with threadpool_limits(limits=1, user_api="blas"):
-        floor.training(number)
+        for number in range(1, FITS[NETWORK]):
+            Floor(NETWORK, setting).training(number)
 
 
 def why_order_predicts_nothing(order: OrderOfStarts) -> str:

@@ -19,6 +19,7 @@ Cochran, Sampling Techniques (1977), chapter 6.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -68,7 +69,9 @@ class Ratios:
             alike, an end is that of the percentile interval.
         """
         low, high = self._quantiles(level)
-        percentiles = np.quantile(self.drawn, [level / 2, 1 - level / 2], axis=0)
+        percentiles = np.zeros((2, len(self.value)))
+        needed = ~(np.isfinite(low) & np.isfinite(high))
+        percentiles[:, needed] = np.quantile(self.drawn[:, needed], [level / 2, 1 - level / 2], axis=0)
         with np.errstate(invalid="ignore"):
             lower = np.where(np.isfinite(high), self.value - high * self.error, percentiles[0])
             upper = np.where(np.isfinite(low), self.value - low * self.error, percentiles[1])
@@ -95,9 +98,13 @@ class Ratios:
 
     def _quantiles(self, level: float) -> tuple[Floats, Floats]:
         """Return the quantiles of t at level / 2 and 1 - level / 2, which may be infinite, (C,) each."""
-        t = np.where(np.isnan(self.t), 0.0, self.t)
-        low, high = np.quantile(t, [level / 2, 1 - level / 2], axis=0, method="nearest")
+        last = len(self._ordered_t) - 1
+        low, high = (self._ordered_t[round(last * share)] for share in (level / 2, 1 - level / 2))
         return low, high
+
+    @functools.cached_property
+    def _ordered_t(self) -> Floats:
+        return np.sort(np.where(np.isnan(self.t), 0.0, self.t), axis=0)
 
 
 def resample_ratios(
