@@ -46,7 +46,10 @@ class InfoRequest(Request):
 
 @binder.command("info", command)
 def info(request: InfoRequest) -> None:
-    """Describe dataset NAME: citation, licence, files with checksums, splits, notes."""
+    """Describe dataset NAME.
+
+    With its citation, licence, files with checksums, splits and notes.
+    """
     from truemoment.cli.delivery import show
     from truemoment.report.model import Block, Cell, Finding, Report, Section, Table
 
@@ -135,9 +138,9 @@ class FetchRequest(Request):
 
 @binder.command("fetch", command)
 def fetch(request: FetchRequest) -> None:
-    """Download the annotation files of dataset NAME, and verify their checksums.
+    """Download the annotation files of dataset NAME.
 
-    If they cannot be downloaded, the steps to obtain them are printed instead.
+    Their checksums are verified. If they cannot be downloaded, the steps to obtain them are printed instead.
     """
     from truemoment.data.datasets.fetch import fetch as fetch_dataset
 

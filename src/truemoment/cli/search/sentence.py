@@ -101,8 +101,8 @@ def command(
 ) -> None:
     """Find the moments that a sentence describes, in which its words are said, or that are like a picture, best first.
 
-    VIDEO is indexed first if it has no index; INDEX is made by truemoment index. There always is a
-    best moment: its score shows how well it fits, not whether it occurs.
+    VIDEO is indexed first if it has no index; INDEX is made by truemoment index. The score shows how
+    well a moment fits; the match shows whether it stands out from what unrelated sentences find.
 
     With - for the sentence, sentences are read from standard input, one a line, and answered as they
     come: the model is loaded once. -o FILE then has the moments of all of them on one timeline.
