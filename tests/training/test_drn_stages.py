@@ -72,6 +72,7 @@ def test_the_third_stage_trains_everything(weights):
     assert set(history[-1].loss) == {"classification", "regression", "iou", "total"}
 
 
+@pytest.mark.thorough  # tests/models/test_drn.py has both parts
 def test_without_a_segment_to_learn_from_the_second_stage_changes_statistics_alone(weights):
     """As in the code, the statistics of all parts move; no segment is above the threshold."""
     changes = ("settings.iou_above=0.9999", "settings.frozen_statistics=move")
@@ -82,6 +83,7 @@ def test_without_a_segment_to_learn_from_the_second_stage_changes_statistics_alo
     assert names == {name for name in one if name.endswith(STATISTICS)}
 
 
+@pytest.mark.thorough  # test_stages.py has it of one family
 def test_a_run_that_is_cut_off_within_its_second_stage_ends_the_same(make_run, tmp_path):
     stages = f"train.stages=[{FIRST}, {SECOND.replace('1', '2')}, {THIRD}]"
     whole = perform(make_run("drn", stages, *ALL_SEGMENTS), tmp_path / "whole")
