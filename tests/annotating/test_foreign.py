@@ -67,7 +67,7 @@ def test_a_copy_outside_is_not_played(served, outside):
 
 
 @pytest.mark.parametrize("link", ["media", "media/1", *(f"media/1/{name}" for name in (FRAMES, STRIP, PEAKS))])
-def test_preparing_writes_nothing_outside(make_study, outside, link, films):
+def test_preparing_writes_nothing_outside(make_study, outside, link, paint, tmp_path):
     """Preparing replaced copy.mp4, frames.json, strip.jpg and peaks.bin where a link led."""
     folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1, practice=0)
     shutil.rmtree(folder / "media")
@@ -75,7 +75,8 @@ def test_preparing_writes_nothing_outside(make_study, outside, link, films):
         (folder / link).parent.mkdir(parents=True)
     (folder / link).symlink_to(outside / link.rsplit("/", 1)[-1] if "." in link else outside)
     before = contents(outside)
-    outcome = prepare_one(1, str(films / "a.mp4"), StudyFolder(folder).media(1))
+    film = paint(tmp_path / "a.mp4", [((200, 30, 30), 2)])
+    outcome = prepare_one(1, str(film), StudyFolder(folder).media(1))
     assert IS_LINK in outcome.why
     assert contents(outside) == before
     with pytest.raises(InputError, match=IS_LINK), open_study(StudyFolder(folder)):

@@ -45,7 +45,7 @@ def through_mp3(track, bitrate, folder):
     return record(Source(folder / "track.mp3"))
 
 
-@pytest.mark.parametrize("seed", quick_are([0, 1, 3], range(30)))  # an insertion, two cuts, of which one through MP3
+@pytest.mark.parametrize("seed", quick_are([0, 1], range(30)))  # an insertion, a cut through MP3
 def test_cuts_and_insertions_of_5_to_120_s_are_placed_within_a_tenth_of_a_second(made_film, tmp_path, seed):
     damage, bitrate = drawn_edit(seed, made_film.script.duration_s)
     track, true = made_film.damaged(damage, seed=seed)

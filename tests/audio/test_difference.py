@@ -72,6 +72,7 @@ def test_through_mp3(film, tmp_path, bitrate):
     assert (on & true).sum() / true.sum() >= 0.96 - 0.03
 
 
+@pytest.mark.thorough  # test_narrator_of_a_short_film has the usual one
 def test_a_narrator_who_hardly_pauses_is_found(film_of):
     """Forty seconds of narration over loud ambience, of which a slow gain takes little."""
     film = film_of(3, 20)

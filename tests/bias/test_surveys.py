@@ -124,25 +124,6 @@ def test_parts_have_draws_of_their_own(splits, engine):
         assert (a.evenness.value, a.constant.value) == (b.evenness.value, b.constant.value)
 
 
-@pytest.mark.slow
-def test_dials_move_what_they_should_move(engine):
-    even, uneven = (
-        survey(
-            make_world(300, location_prior=dial, query_prior=dial, seed=2).splits,
-            np.random.default_rng(0),
-            engine,
-            permutations=50,
-            draws=50,
-        )
-        for dial in (0.0, 0.9)
-    )
-    assert uneven.whole.evenness.value.below_even_bits > even.whole.evenness.value.below_even_bits + 0.1
-    assert uneven.information.value.bits > even.information.value.bits + 0.1
-    assert uneven.information.value.p_value < 0.05
-    apart = [one.pairs[2].distance.value.energy for one in (even, uneven)]
-    assert apart[1] > 3 * apart[0]
-
-
 def test_queries_that_stand_in_two_splits_count_once_in_the_whole(engine):
     rows = [("v", 30.0, "a door opens", 0.0, 6.0), ("w", 30.0, "a man waits", 6.0, 24.0)]
     part = of_rows(*rows)

@@ -45,7 +45,7 @@ def chromium():
     if path is None:
         pytest.skip("no Chromium here: browser tests need one (apt install chromium, or the variable CHROMIUM)")
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
 
@@ -244,9 +244,9 @@ def study(tmp_path, prepared_once, chromium, serve_in_thread, watch):
     with contextlib.ExitStack() as stack:
         made = []
 
-        def make(names=("constant",), sentences=("a person opens a door",), **plan):
+        def make(names=("constant",), sentences=("a person opens a door",), moment_s=(1.0, 2.0), **plan):
             rows = [
-                (f"{name}#{k}", name, 6.0, sentence, 1.0, 2.0, "")
+                (f"{name}#{k}", name, 6.0, sentence, *moment_s, "")
                 for name in names
                 for k, sentence in enumerate(sentences)
             ]

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from truemoment.web.annotating.answers import AnswerRequest
-from truemoment.web.annotating.people import OWNER, add_people
+from truemoment.web.annotating.people import add_people
 from truemoment.web.annotating.people import number_of as number_of_person
 from truemoment.web.annotating.tasks import save
 
@@ -170,6 +170,7 @@ def test_a_submission_offline_waits_and_does_not_hammer(study):
     assert served.answer(task)[1] == "submitted"
 
 
+@pytest.mark.thorough
 def test_a_full_disk_is_told_until_there_is_room(study):
     served = study()
     page = served.task_page("w01")
@@ -418,22 +419,3 @@ def test_undo_and_redo_of_every_kind_of_change(study):
     page.reload()
     ready(page)
     assert shown() == seen[-1]
-
-
-def test_the_owner_sees_a_query_and_excludes_an_answer(study):
-    served = study()
-    page = served.task_page("w01")
-    press(page, "ArrowRight", "i")
-    page.click("#submit")
-    page.wait_for_selector("#done:not([hidden])")
-    owner = served.page(OWNER)
-    owner.click("#queries a")
-    owner.wait_for_selector("#answers .moment")
-    owner.click("[aria-label='Exclude the answer of w01']")
-    owner.fill("#ask-field", "does not look")
-    owner.keyboard.press("Enter")
-    owner.wait_for_function("() => document.getElementById('answers').textContent.includes('(excluded)')")
-    why = served.server.store.read(
-        lambda connection: connection.execute("SELECT body FROM events WHERE kind = 'set aside'").fetchone()["body"]
-    )
-    assert json.loads(why) == {"why": "does not look"}

@@ -122,26 +122,22 @@ def test_tasks_from_an_audit_to_what_it_shows_and_back(served, chromium, tasks, 
     page.get_by_role("link", name="results").click()
     page.wait_for_selector(".card")
 
+
+@pytest.mark.parametrize("scheme", quick_are(["light"], ["light", "dark"]))
+def test_a_comparison_rules_of_accessibility_and_a_phone(served, axe, scheme, tasks):
+    page = served(color_scheme=scheme, viewport={"width": 360, "height": 640})
+    assert axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
     person = Person(page)
     person.click(page.locator("#compare"))
     page.wait_for_selector("#begin:not([disabled])")
     assert page.locator("#method-list input:checked").count() == 5
     person.click(page.locator("#begin"))
-    page.get_by_role("link", name="open: Comparison").wait_for(timeout=3 * WAIT_MS)
-    assert person.clicks == 2
+    comparison = page.get_by_role("link", name="open: Comparison")
+    comparison.wait_for(timeout=3 * WAIT_MS)
     tasks["compare five models"] = f"{person.clicks} clicks", person.seconds
-
-
-@pytest.mark.parametrize("scheme", quick_are(["light"], ["light", "dark"]))
-def test_rules_of_accessibility_and_a_phone(served, axe, scheme):
-    page = served(color_scheme=scheme, viewport={"width": 360, "height": 640})
-    assert axe(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.click("#compare")
-    page.wait_for_selector("#begin:not([disabled])")
-    assert axe(page) == []
-    page.click("#begin")
-    page.get_by_role("link", name="open: Comparison").click(timeout=3 * WAIT_MS)
+    assert person.clicks == 2
+    comparison.click()
     page.wait_for_selector("iframe.shown")
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -410,28 +410,7 @@ def test_like_a_picture_that_is_chosen_and_like_a_frame_that_is_dropped(served, 
     page.wait_for_url("**/?like=0%3A24%3A24.2*")
 
 
-def test_a_shelf_of_moments_of_two_videos_is_saved_as_one_timeline(served, tmp_path):
-    otio = pytest.importorskip("opentimelineio")
-    page = served().searched("red")
-    assert page.is_disabled("#export-collection")
-    for sentence, video in (("red", "a"), ("green", "c")):
-        page.fill("#q", sentence)
-        page.keyboard.press("Enter")
-        best = "(video) => document.getElementById('live').textContent.includes(`the best in ${video}`)"
-        page.wait_for_function(best, arg=video)
-        page.locator(".card").first.focus()
-        page.keyboard.press("s")
-        page.wait_for_function("() => document.querySelectorAll('.card.kept').length === 1")
-    page.click("#export-collection")
-    assert page.text_content("#export-title") == "Export 2 moments"
-    with page.expect_download() as saved:
-        page.click("#export-go")
-    saved.value.save_as(tmp_path / "shelf.otio")
-    clips = list(otio.adapters.read_from_file(str(tmp_path / "shelf.otio")).tracks[0])
-    assert [clip.metadata["truemoment"]["sentence"] for clip in clips] == ["red", "green"]
-    assert len({clip.media_reference.target_url for clip in clips}) == 2
-
-
+@pytest.mark.thorough  # tests/browsing/test_search.py has the answers of the server
 def test_a_model_that_cannot_be_loaded_and_a_video_that_is_gone(served, films):
     broken = served("broken")
     page = broken.page()
@@ -480,6 +459,7 @@ def test_words_that_are_not_known_are_named_above_the_pictures(served, axe, colo
     page.wait_for_selector("#notes p", state="detached")
 
 
+@pytest.mark.thorough  # tests/browsing/test_search.py has the answers of the server
 def test_what_is_said_can_be_chosen_where_the_index_has_speech(served, films, tmp_path):
     assert served().page().locator("#by-choice").is_hidden()
     (films / "a.srt").write_text("1\n00:00:24,000 --> 00:00:30,000\nNobody opens the red door.\n")
@@ -499,6 +479,7 @@ def test_what_is_said_can_be_chosen_where_the_index_has_speech(served, films, tm
     assert page.text_content("#nothing") == "No word of this sentence is said in the videos."
 
 
+@pytest.mark.thorough  # tests/browsing/test_search.py has the answers of the server
 def test_a_moment_has_its_rank_by_each_model(served, tmp_path):
     other = tmp_path / "videos.index" / "models" / "hues"
     shutil.copytree(tmp_path / "videos.index", other)
@@ -509,19 +490,6 @@ def test_a_moment_has_its_rank_by_each_model(served, tmp_path):
     widths = page.eval_on_selector_all(".bar-of-score span", "bars => bars.map((bar) => parseFloat(bar.style.width))")
     assert widths == sorted(widths, reverse=True)
     assert (widths[0], widths[-1] > 0) == (100, True)  # shares of the best score, which is one of ranks
-
-
-def test_guests_look_and_do_not_keep(served):
-    one = served(guests=True)
-    page = one.page(token=one.server.tokens.guest)
-    page.fill("#q", "red")
-    page.keyboard.press("Enter")
-    found(page)
-    page.keyboard.press("s")
-    page.keyboard.press("x")
-    page.wait_for_timeout(300)
-    assert page.locator(".card.kept").count() == 0
-    assert not page.is_visible("#export-title")
 
 
 @pytest.mark.parametrize("scheme", quick_are(["light"], ["light", "dark"]))

@@ -273,16 +273,14 @@ def test_a_list_is_checked_before_any_work(tmp_path):
             read_tasks(tmp_path / "films.jsonl")
 
 
-def test_a_linked_film_is_not_followed(short, tmp_path):
-    (task,) = read_tasks(short)[:1]
-    recipe = CollectRecipe(CollectSettings(), "tones", None, tmp_path / "out")
-    collect_films([task], recipe)
-    (film,) = (tmp_path / "out" / "films").iterdir()
+def test_a_linked_film_is_not_followed(collected, described, tmp_path):
+    out = shutil.copytree(collected, tmp_path / "out")
+    (film,) = (out / "films").iterdir()
     elsewhere = tmp_path / "elsewhere"
     film.rename(elsewhere)
     (elsewhere / "report.json").unlink()  # damaged: it would be replaced
     film.symlink_to(elsewhere)
     kept = sorted(path.name for path in elsewhere.iterdir())
     with pytest.raises(InputError, match="is a link"):
-        collect_films([task], recipe)
+        collect_films([task_of(described)], recipe_of(out))
     assert sorted(path.name for path in elsewhere.iterdir()) == kept

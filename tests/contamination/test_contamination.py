@@ -224,6 +224,7 @@ def test_annotators_are_no_memorisers(data_dir):
         assert detect_contamination(official, answers, draws=QUICK).signs == ()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_reports_and_writes_probes(tmp_path, capsys):
     from truemoment.data.datasets import own
     from truemoment.data.formats import write_predictions

@@ -84,6 +84,7 @@ def test_an_undefined_interval_of_a_defined_value_has_its_own_reason():
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.tuples(inner, inner),
+    max_leaves=20,
 )
 
 

@@ -46,7 +46,7 @@ def test_recovers_what_was_simulated(guess):
 
 def test_standard_errors_are_those_of_repeated_splits():
     found = []
-    for seed in range(30):
+    for seed in range(15):
         hits, video, *_ = simulated(np.random.default_rng([4, seed]), n_systems=4, n_videos=80)
         model = fit_items(hits, video)
         found.append((model.ability, model.ability_error))
@@ -126,7 +126,7 @@ def test_only_hits_and_several_systems():
         items(both, both.measures[0], ["b"])
 
 
-@pytest.mark.usefixtures("quick_networks")
+@pytest.mark.usefixtures("quick_networks", "undrawn")
 def test_the_command(tmp_path, capsys):
     write_world(make_world(40, location_prior=0.4, query_prior=0.5, seed=0), tmp_path)
     words = ["meta", "items", "--population", "--baselines", "--annotations", str(tmp_path / "annotations.jsonl")]

@@ -264,7 +264,7 @@ def test_a_measure_that_no_variant_has_is_refused():
         study(nothing, TEST)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_real_study_takes_seconds():
     """640 variants x 12 measures, as in the AxIoU paper; a tenth of its queries keeps the test short."""
     rng = np.random.default_rng(0)

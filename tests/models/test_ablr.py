@@ -192,19 +192,19 @@ def test_answers_are_rounded_down_to_clips(batch):
 def test_it_learns_a_batch_by_heart(head, furthest):
     """Section 9.3: both ends of 8 samples within 0.02. ABLR-aw sees weights alone, through a map of rank 2."""
     torch.manual_seed(0)
-    model = Ablr(_changed(n_clips=16, hidden=16, location_hidden=32, head=head), Inputs(D, E))
+    model = Ablr(_changed(n_clips=M, hidden=24, location_hidden=32, head=head), Inputs(D, E))
     generator = torch.Generator().manual_seed(2)
     ends = (0.2 + 0.8 * torch.rand(8, 2, generator=generator)).sort(dim=1).values  # no output is dead
     batch = Batch(
         words=torch.randn(8, 4, E, generator=generator),
         n_words=torch.full((8,), 4),
-        video=torch.randn(8, 16, D, generator=generator),
+        video=torch.randn(8, M, D, generator=generator),
         moment=ends,
     )
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.005)
-    for step in range(200):
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    for step in range(100):
         for group in optimiser.param_groups:
-            group["lr"] = 0.005 * (1 - step / 200)
+            group["lr"] = 0.01 * (1 - step / 100)
         optimiser.zero_grad()
         sum(model.losses(batch, model(batch)).values()).backward()
         optimiser.step()

@@ -18,7 +18,6 @@ from slow_windows import (
     assert_same_gradients,
     gradients,
     kept_for_a_pair,
-    learned_by_heart,
     pairs,
     sentences,
     slow_loss,
@@ -215,14 +214,3 @@ def test_only_hidden_numbers_of_all_pairs_are_kept():
     """B x B pairs keep K + 5 numbers each; the outer products alone would have 256."""
     model = Acrn(AcrnSettings(semantic=64, hidden=32, pool=4), Inputs(8, E)).double()
     assert 32 <= kept_for_a_pair(model) <= 32 + 5
-
-
-def test_it_learns_a_batch_by_heart():
-    """Section 7, check 9: 30 pairs; the diagonal becomes the largest score of each row and column."""
-    torch.manual_seed(0)
-    model = Acrn(AcrnSettings(semantic=64, hidden=64, pool=4), Inputs(8, E))
-    scores, terms = learned_by_heart(model, 30)
-    order = torch.arange(30)
-    assert torch.equal(scores.argmax(dim=0), order)
-    assert torch.equal(scores.argmax(dim=1), order)
-    assert terms["alignment"] < 0.05 * 2 * math.log(2) / 30

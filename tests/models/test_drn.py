@@ -406,34 +406,6 @@ def test_clips_are_a_multiple_of_4(value):
         msgspec.convert({"n_clips": value}, DrnSettings)
 
 
-@pytest.mark.slow
-def test_it_learns_a_batch_by_heart():
-    """Section 10.4: after half of the 300 steps in the first stage, an IoU above 0.7 for all of 8 pairs."""
-    torch.manual_seed(0)
-    model = Drn(changed(n_clips=16, hidden=8, channels=8, pyramid=16, candidate_probability=0.05), Inputs(D, E))
-    generator = torch.Generator().manual_seed(2)
-    start = 0.6 * torch.rand(8, 1, generator=generator)
-    batch = Batch(
-        words=torch.randn(8, 4, E, generator=generator),
-        n_words=torch.full((8,), 4),
-        video=torch.randn(8, 16, D, generator=generator),
-        moment=torch.cat([start, start + 0.15 + 0.25 * torch.rand(8, 1, generator=generator)], dim=1),
-    )
-    model.start_stage(frozenset({"classification", "regression"}))
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(150):
-        optimiser.zero_grad()
-        terms = model.losses(batch, model(batch))
-        (terms["classification"] + terms["regression"]).backward()
-        optimiser.step()
-    answer = model.answer(batch, model(batch))
-    best = answer.score.argmax(dim=1, keepdim=True)
-    found = torch.cat([answer.start.gather(1, best), answer.end.gather(1, best)], dim=1)
-    inside = torch.minimum(found, batch.moment)[:, 1] - torch.maximum(found, batch.moment)[:, 0]
-    hull = torch.maximum(found, batch.moment)[:, 1] - torch.minimum(found, batch.moment)[:, 0]
-    assert (inside / hull).min() > 0.7
-
-
 def test_a_block_starts_with_the_scale_of_a_linear_layer():
     """Kaiming-uniform with a = 1: bounds of sqrt(3 / fan-in), for 16 channels and a kernel of 3."""
     torch.manual_seed(0)

@@ -232,7 +232,7 @@ def test_the_window_that_episodes_start_from_on_charades_cd(split, figures, disc
         assert 100 * (discount * (iou > 0.5)).mean().item() == pytest.approx(discounted, abs=0.06)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough  # losses and gradients are those of the authors' code, above
 def test_it_learns_a_batch_by_heart():
     """Section 10: the alignment's error falls, and windows come close to the moments of 16 samples."""
     model = built(hidden=32, alignment=16, steps=8, phase=20, critic="value", entropy=0.01)

@@ -9,7 +9,6 @@ import torch
 from authors import drawn, filled, mark, recorded
 
 from truemoment.base.errors import UsageError
-from truemoment.base.intervals import temporal_iou
 from truemoment.learning.models.base import Batch, Inputs
 from truemoment.learning.models.layers.positions import index_codes, waves
 from truemoment.learning.models.vlg_net import VlgNet, VlgNetSettings
@@ -394,36 +393,3 @@ def test_dropout_leaves_out_a_number_in_all_cells_of_a_pair():
     dropped = model._scored(layer, torch.randn(3, 20, H).double())
     assert torch.equal(dropped, dropped[:, :1].expand_as(dropped))
     assert set(dropped.flatten().tolist()) == {0.0, 2.0}
-
-
-@pytest.mark.slow
-def test_it_learns_a_batch_by_heart():
-    """Section 9: R@1,IoU=0.5 is 1 for 8 pairs after some hundred steps, and the loss nears the targets' entropy."""
-    torch.manual_seed(0)
-    settings = changed(
-        diagonals=(7,), hidden=32, video_blocks=1, syntactic_blocks=1, score_layers=1, sentence="added", iou_low=0.3
-    )
-    model = VlgNet(settings, Inputs(D, E))
-    generator = torch.Generator().manual_seed(2)
-    first = torch.randint(0, 5, (8,), generator=generator)
-    last = first + torch.randint(1, 4, (8,), generator=generator)
-    start, end = (torch.from_numpy(of)[None] for of in model.proposals.moments(1.0))
-    iou = temporal_iou(start.numpy(), end.numpy(), first[:, None].numpy() / N, (last[:, None].numpy() + 1) / N)
-    batch = Batch(
-        words=torch.randn(8, 4, E, generator=generator),
-        n_words=torch.full((8,), 4),
-        video=torch.randn(8, T, D, generator=generator),
-        heads=torch.arange(-1, 3).expand(8, 4),
-        iou=torch.from_numpy(iou).float(),
-    )
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(200):
-        optimiser.zero_grad()
-        loss = model.losses(batch, model(batch))["cells"]
-        loss.backward()
-        optimiser.step()
-    best = model(batch).logits.argmax(dim=1)
-    assert batch.iou[torch.arange(8), best].min() >= 0.5
-    target = ((batch.iou - 0.3) / 0.6).clamp(0, 1)
-    entropy = -(torch.xlogy(target, target) + torch.xlogy(1 - target, 1 - target)).mean()
-    assert loss - entropy < 0.05

@@ -69,8 +69,8 @@ def test_figures_are_saved_in_three_formats(saved):
 
 
 def test_the_same_figure_is_the_same_bytes(saved, two_drawings, tmp_path):
-    again = drawing.save_drawings(two_drawings, tmp_path)
-    assert [path.read_bytes() for path in saved] == [path.read_bytes() for path in again]
+    again = drawing.save_drawings(two_drawings[1:], tmp_path)
+    assert [path.read_bytes() for path in saved[3:]] == [path.read_bytes() for path in again]
 
 
 def test_what_cannot_be_saved_is_told(two_drawings, tmp_path):

@@ -64,8 +64,10 @@ def test_what_does_not_apply_is_not_there(request, which):
     survey = request.getfixturevalue(which)
     kinds = {one.name for one in drawings(survey)}
     assert not {name for name in kinds if name.endswith(("distances", "verb-densities", "verb-shift"))}
+    _, again = bias.names_of([survey, survey])
     for one in drawings(survey, survey):
-        drawing.inline_svg(one)
+        if not one.name.startswith(f"{again}-"):
+            drawing.inline_svg(one)
 
 
 @pytest.mark.thorough

@@ -36,7 +36,7 @@ def report(n_rows=30, n_findings=3, words="is so", n_columns=2, **parts):
 
 
 @pytest.mark.parametrize("words", ["is so", "long words " * 40, "x" * 300, "電影 " * 90])
-@pytest.mark.parametrize("n_findings", [0, 1, 9])
+@pytest.mark.parametrize("n_findings", [0, 9])
 @pytest.mark.parametrize("n_columns", [2, 30])
 def test_it_fits_and_begins_with_the_answer_and_ends_with_facts(words, n_findings, n_columns):
     lines = brief.lines(report(60, n_findings, words, n_columns), more="--full")

@@ -276,7 +276,7 @@ def test_the_figure_shows_means_and_spreads(random_sweep):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("splits", [SPLITS, SPLITS[:1]])
+@pytest.mark.parametrize("splits", quick_are(["both"], {"both": SPLITS, "one": SPLITS[:1]}))
 @pytest.mark.parametrize("n_floors", quick_are([24], [7, 13, 24]))
 def test_names_of_floors_do_not_cover_each_other_nor_the_panels(n_floors, splits):
     """Point 9: with the sentence network and the rules there are 13 and a ceiling, beside 6 methods."""

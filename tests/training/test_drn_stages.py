@@ -72,34 +72,6 @@ def test_the_third_stage_trains_everything(weights):
     assert set(history[-1].loss) == {"classification", "regression", "iou", "total"}
 
 
-def test_without_a_segment_to_learn_from_the_second_stage_changes_statistics_alone(weights):
-    """As in the code, the statistics of all parts move; no segment is above the threshold."""
-    changes = ("settings.iou_above=0.9999", "settings.frozen_statistics=move")
-    _, one = weights(1, *changes)
-    history, other = weights(2, *changes)
-    assert history[-1].loss["total"] == 0
-    names = changed(one, other) - {"model.scored_by_iou"}
-    assert names == {name for name in one if name.endswith(STATISTICS)}
-
-
-def test_a_run_that_is_cut_off_within_its_second_stage_ends_the_same(make_run, tmp_path):
-    stages = f"train.stages=[{FIRST}, {SECOND.replace('1', '2')}, {THIRD}]"
-    whole = perform(make_run("drn", stages, *ALL_SEGMENTS), tmp_path / "whole")
-
-    def cut(epoch):
-        if epoch.epoch == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        perform(make_run("drn", stages, *ALL_SEGMENTS), tmp_path / "cut", on_epoch=cut)
-    resumed = perform(make_run("drn", stages, *ALL_SEGMENTS), tmp_path / "cut")
-    assert [(of.stage, of.loss, of.val) for of in resumed.history] == [
-        (of.stage, of.loss, of.val) for of in whole.history
-    ]
-    one, other = (checkpoints.read_tensors(tmp_path / name / "best.safetensors") for name in ("whole", "cut"))
-    assert not changed(one, other)
-
-
 @pytest.mark.parametrize("name", ["drn", "drn-full"])
 def test_the_stages_of_the_recipes(name):
     """Section 3.3: parts and losses; rates 1e-3, 1e-5 and 1e-7 and 10, 40 and 40 epochs where it is the published."""

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from truemoment.learning.models import FAMILIES, get_family
 from truemoment.learning.training import checkpoints, hardware
 from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.performing import perform
-from truemoment.learning.training.run import hold_out, is_test
+from truemoment.learning.training.run import Run, hold_out, is_test
 
 from ..thorough import quick_are
 
@@ -24,6 +25,14 @@ pytestmark = pytest.mark.slow
 
 def weights(folder):
     return checkpoints.read_tensors(folder / "best.safetensors")
+
+
+@pytest.fixture(scope="module")
+def trained(world, tiny, tmp_path_factory):
+    """The folder of a run of one epoch, which is copied before it is changed."""
+    folder = tmp_path_factory.mktemp("trained") / "run"
+    perform(Run(tiny("blind-tan", "train.epochs=1"), 0, world.splits["train"], world.splits["val"]), folder)
+    return folder
 
 
 @pytest.mark.parametrize("name", [name for name in FAMILIES if "sentence" not in get_family(name).needs])
@@ -36,11 +45,11 @@ def test_every_family_trains_answers_and_is_read_back(name, make_run, world, tmp
         assert result.history[1].loss["total"] < result.history[0].loss["total"]
     assert {row.measure for row in result.tests} >= {"R@1,IoU=0.5", "AxIoU@10"}
     grounder = TrainedGrounder.load(tmp_path / "run", store=world.features if name != "blind-tan" else None)
-    answers = grounder.ground(test.queries, 5)
+    answers = grounder.ground(test.queries, 10)
     assert answers.query_id.tolist() == test.queries.query_id.tolist()
-    assert answers.lengths.max() <= 5
+    assert answers.lengths.max() <= 10
     kept = {row.measure: float(row.value) for row in result.tests}
-    again = evaluate(test, grounder.ground(test.queries, 10), ["R@1,IoU=0.5", "mIoU"])
+    again = evaluate(test, answers, ["R@1,IoU=0.5", "mIoU"])
     assert again.value("mIoU") == pytest.approx(kept["mIoU"], abs=1e-6)
 
 
@@ -53,7 +62,7 @@ def test_the_best_epoch_by_validation_is_kept(make_run, tmp_path, world):
     assert evaluate(val, grounder.ground(val.queries, 10), ["AxIoU@10"]).value("AxIoU@10") == max(figures)
 
 
-@pytest.mark.parametrize("name", quick_are(("tan2d", "tcn-dcm"), list(FAMILIES)))
+@pytest.mark.parametrize("name", quick_are(("tcn-dcm",), list(FAMILIES)))
 def test_a_run_that_is_cut_off_ends_as_one_that_was_not(name, make_run, tmp_path):
     """TCN-DCM draws most: dropout, other videos, rows of the distance correlation."""
     whole = perform(make_run(name, "train.epochs=3"), tmp_path / "whole")
@@ -73,13 +82,12 @@ def test_a_run_that_is_cut_off_ends_as_one_that_was_not(name, make_run, tmp_path
     assert not [name for name in one if not torch.equal(one[name], other[name])]
 
 
-def test_a_finished_run_is_not_trained_again(make_run, tmp_path):
-    perform(make_run(), tmp_path / "run")
-    before = (tmp_path / "run" / "best.safetensors").stat().st_mtime_ns
+def test_a_finished_run_is_not_trained_again(make_run, trained):
+    before = (trained / "best.safetensors").stat().st_mtime_ns
     told = []
-    perform(make_run(), tmp_path / "run", on_epoch=told.append)
+    perform(make_run("blind-tan", "train.epochs=1"), trained, on_epoch=told.append)
     assert not told
-    assert (tmp_path / "run" / "best.safetensors").stat().st_mtime_ns == before
+    assert (trained / "best.safetensors").stat().st_mtime_ns == before
 
 
 def test_seeds_differ_and_a_seed_repeats_itself(make_run, tmp_path):
@@ -138,10 +146,9 @@ def test_a_split_without_references_is_predicted_and_not_measured(make_run, worl
     assert not (answers.start_s % 50).any()
 
 
-def test_a_folder_of_another_run_is_refused(make_run, tmp_path):
-    perform(make_run(), tmp_path / "run")
+def test_a_folder_of_another_run_is_refused(make_run, trained, tmp_path):
     with pytest.raises(UsageError, match="seed"):
-        perform(make_run(seed=1), tmp_path / "run")
+        perform(make_run("blind-tan", "train.epochs=1", seed=1), trained)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("mine")
     with pytest.raises(UsageError, match="no training run"):
@@ -149,12 +156,11 @@ def test_a_folder_of_another_run_is_refused(make_run, tmp_path):
     assert (tmp_path / "other" / "thesis.tex").read_text() == "mine"
 
 
-def test_the_message_on_another_run_names_the_values_of_the_recipe_that_differ(make_run, tmp_path):
+def test_the_message_on_another_run_names_the_values_of_the_recipe_that_differ(make_run, trained):
     """Such as text.tokens of a full recipe, which --set puts back to resume a run of an older version."""
-    perform(make_run("tan2d", "train.epochs=1"), tmp_path / "run")
     told = r"differs in recipe\.text\.tokens, recipe\.decode\.nms, seed\)"
     with pytest.raises(UsageError, match=told):
-        perform(make_run("tan2d", "train.epochs=1", "text.tokens=blanks", "decode.nms=1", seed=1), tmp_path / "run")
+        perform(make_run("blind-tan", "train.epochs=1", "text.tokens=blanks", "decode.nms=1", seed=1), trained)
 
 
 def test_a_run_whose_notes_have_another_wording_is_resumed(make_run, tmp_path):
@@ -180,10 +186,9 @@ def test_a_blind_model_takes_no_features_and_a_seeing_one_asks_for_them(make_run
         dataclasses.replace(make_run("tan2d"), store=None)
 
 
-def test_answers_of_a_blind_model_do_not_depend_on_video_or_duration(make_run, world, tmp_path):
+def test_answers_of_a_blind_model_do_not_depend_on_video_or_duration(world, trained):
     """blind_tan.md, check 1: fractions are the same whatever the duration; seconds scale with it."""
-    perform(make_run("blind-tan"), tmp_path / "run")
-    grounder = TrainedGrounder.load(tmp_path / "run")
+    grounder = TrainedGrounder.load(trained)
     queries = world.splits["test-iid"].queries
     one = grounder.ground(queries)
     other = grounder.ground(
@@ -193,18 +198,16 @@ def test_answers_of_a_blind_model_do_not_depend_on_video_or_duration(make_run, w
     assert other.score.tolist() == one.score.tolist()
 
 
-def test_an_unknown_duration_is_refused(make_run, world, tmp_path):
-    perform(make_run("blind-tan", "train.epochs=1"), tmp_path / "run")
+def test_an_unknown_duration_is_refused(world, trained):
     queries = world.splits["test-iid"].queries
     with pytest.raises(InputError, match="duration_s"):
-        TrainedGrounder.load(tmp_path / "run").ground(dataclasses.replace(queries, duration_s=0 * queries.duration_s))
+        TrainedGrounder.load(trained).ground(dataclasses.replace(queries, duration_s=0 * queries.duration_s))
 
 
 class TestDamage:
     @pytest.fixture
-    def run(self, make_run, tmp_path):
-        perform(make_run("blind-tan", "train.epochs=1"), tmp_path / "run")
-        return tmp_path / "run"
+    def run(self, trained, tmp_path):
+        return shutil.copytree(trained, tmp_path / "run")
 
     def test_a_folder_that_is_no_run(self, tmp_path):
         with pytest.raises(MissingFileError, match=r"run\.json"):
@@ -383,14 +386,14 @@ def test_a_run_with_a_link_inside_is_refused(name, make_run, world, tmp_path):
     """Point 1: what a link in a foreign run leads to is neither written nor removed."""
     run, mine = tmp_path / "run", tmp_path / "mine"
     with pytest.raises(KeyboardInterrupt):
-        perform(make_run(), run, on_epoch=cut_after(1))
+        perform(make_run("blind-tan"), run, on_epoch=cut_after(1))
     mine.mkdir()
     if (run / name).exists():
         (run / name).rename(mine / "file")
     (run / name).symlink_to(mine / "file")
     before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
     with pytest.raises(InputError, match=f"{name}: is a link, expected a file or folder that TrueMoment has made"):
-        perform(make_run(tests={"test-iid": world.splits["test-iid"]}), run)
+        perform(make_run("blind-tan", tests={"test-iid": world.splits["test-iid"]}), run)
     assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before
 
 
@@ -398,7 +401,7 @@ def test_a_run_s_folder_itself_may_be_a_link(make_run, tmp_path):
     """People link to large disks."""
     (tmp_path / "disk").mkdir()
     (tmp_path / "run").symlink_to(tmp_path / "disk")
-    perform(make_run(), tmp_path / "run")
+    perform(make_run("blind-tan", "train.epochs=1"), tmp_path / "run")
     assert (tmp_path / "disk" / "result.json").is_file()
     assert (tmp_path / "run").is_symlink()
 

@@ -142,6 +142,7 @@ GATHER = """
 """
 
 
+@pytest.mark.thorough
 def test_two_processes_take_the_step_of_one(tmp_path):
     script = tmp_path / "gather.py"
     script.write_text(textwrap.dedent(GATHER))

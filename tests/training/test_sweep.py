@@ -167,6 +167,7 @@ def test_processes_change_nothing(swept, tmp_path):
         assert (grid.folder_of(cell) / name).read_bytes() == (other.folder_of(cell) / name).read_bytes()
 
 
+@pytest.mark.thorough  # the contract of imports, tests/test_house.py
 def test_a_worker_imports_no_command(swept):
     """What is sent to a process that trains is unpickled and read there, without the command line."""
     grid, data, _ = swept

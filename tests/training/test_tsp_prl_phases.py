@@ -24,21 +24,17 @@ def numbers(monkeypatch):
 
 def test_steps_are_counted_over_epochs_and_a_resumed_run_goes_on_counting(make_run, tmp_path, numbers):
     """Specification, section 11: iterations, not epochs, switch phases."""
-    perform(make_run("tsp-prl", "train.epochs=3"), tmp_path / "whole")
-    assert numbers == list(range(len(numbers)))
-    assert len(numbers) % 3 == 0
-    numbers.clear()
 
     def cut(epoch):
         if epoch.epoch == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(make_run("tsp-prl", "train.epochs=3"), tmp_path / "cut", on_epoch=cut)
+        perform(make_run("tsp-prl", "train.epochs=3"), tmp_path / "run", on_epoch=cut)
     n_before = len(numbers)
-    perform(make_run("tsp-prl", "train.epochs=3"), tmp_path / "cut")
+    perform(make_run("tsp-prl", "train.epochs=3"), tmp_path / "run")
     assert numbers == list(range(len(numbers)))
-    assert n_before == len(numbers) * 2 // 3
+    assert 2 * len(numbers) == 3 * n_before
 
 
 def test_batches_whose_gradients_are_added_up_are_one_step(make_run, tmp_path, numbers):

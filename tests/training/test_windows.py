@@ -26,6 +26,8 @@ from truemoment.media.features.resampling import normalise, resample
 from truemoment.searching.windowed import WindowedGrounder
 from truemoment.searching.windows import LongVideo, Windows
 
+from ..thorough import quick_are
+
 HASHES = {
     "blind-tan": "9d97952eb687",
     "blind-tan-full": "9a6ba25fee6d",
@@ -212,7 +214,7 @@ class TestEpochs:
         assert epochs.epoch(1) == epochs.epoch(2)
 
 
-@pytest.mark.parametrize("name", ["tan2d", "blind-tan", "tcn-dcm", pytest.param("vlg-net-mad", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", quick_are(["tcn-dcm"], ["tan2d", "blind-tan", "tcn-dcm", "vlg-net-mad"]))
 def test_a_run_on_films_that_is_cut_off_ends_as_one_that_was_not(name, make_film_run, tmp_path):
     """2D-TAN; a model that sees no video; one that is shown windows of other films too; and VLG-Net."""
     whole = perform(make_film_run(name), tmp_path / "whole")
@@ -315,7 +317,7 @@ def test_a_film_without_a_window_is_not_answered(make_film_run, films):
     assert found.abstains.all()
 
 
-@pytest.mark.parametrize("name", ["ctrl", "acrn", "ablr", "scdm", "drn"])
+@pytest.mark.parametrize("name", quick_are(["acrn", "ablr"], ["ctrl", "acrn", "ablr", "scdm", "drn"]))
 def test_a_method_for_short_videos_answers_films_window_by_window(name, make_run, films, tmp_path):
     """Each window cut out of the film and answered by itself as a video; the moments of all of them, ranked."""
     splits, store = films

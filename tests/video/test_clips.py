@@ -61,8 +61,13 @@ def test_impossible_thumbnails(tmp_path, time_s, side):
 # ---- Clips
 
 
-@pytest.mark.parametrize("source", ["a.mp4", "a.mkv", "a.ts"])
-@pytest.mark.parametrize(("start_s", "end_s"), [(1.25, 3.05), (0, 0.3), (2, 4), (5.55, 6), (0, 6)])
+@pytest.mark.parametrize(
+    ("source", "start_s", "end_s"),
+    [
+        *(("a.mp4", *ends) for ends in [(1.25, 3.05), (0, 0.3), (2, 4), (5.55, 6), (0, 6)]),
+        *((source, *ends) for source in ("a.mkv", "a.ts") for ends in [(1.25, 3.05), (5.55, 6)]),
+    ],
+)
 def test_a_clip_shows_each_picture_as_long_as_the_video(tmp_path, source, start_s, end_s):
     path = make_video(tmp_path / source, EVERY_100_MS, codec="libx264", b_frames=2, gop=20)
     out = tmp_path / "out.mp4"
@@ -228,7 +233,7 @@ def test_a_full_disk_leaves_one_line_and_no_file(tmp_path, capfd):
     path = make_video(tmp_path / "a.mp4", EVERY_100_MS, audio_s=6.0)
     cut_clip(path, tmp_path / "out.mp4", 0, 4)
     whole = (tmp_path / "out.mp4").read_bytes()
-    for lacking in range(1, len(whole), 2000):
+    for lacking in range(1, len(whole), len(whole) // 5):
         with largest_file(len(whole) - lacking), pytest.raises(InputError) as error:
             cut_clip(path, tmp_path / "out.mp4", 0, 4)
         assert str(error.value).startswith(f"{tmp_path / 'out.mp4'}: cannot be written (")

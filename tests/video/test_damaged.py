@@ -224,7 +224,7 @@ def test_noise_in_the_head_of_any_file_ends_in_one_line_or_in_frames(tmp_path, n
     codec = {"a.ts": "libx264", "a.flv": "flv"}.get(name, "mpeg4")
     whole = make_video(tmp_path / f"whole-{name}", list(range(50)), codec=codec, rate=25).read_bytes()
     path = tmp_path / name
-    for seed in range(12):
+    for seed in range(0, 12, 2):
         rng = np.random.default_rng(seed)
         data = bytearray(whole)
         for at in rng.integers(0, min(len(data), 1200), 1 + seed):

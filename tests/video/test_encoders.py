@@ -475,6 +475,7 @@ def test_a_model_of_the_hub_that_is_here_already(clip, monkeypatch):
 @pytest.mark.parametrize(
     "lost", ["config.json", "model.safetensors", "preprocessor_config.json", "tokenizer.json", "tokenizer_config.json"]
 )
+@pytest.mark.parametrize("folder", ["clip"], indirect=True)
 def test_a_model_of_the_hub_that_is_here_in_part(folder, tmp_path, monkeypatch, lost):
     import huggingface_hub
 

@@ -33,7 +33,7 @@ def shown(times_ms, times_s):
     ("name", "codec", "b_frames"),
     [("a.mp4", "libx264", 2), ("a.mkv", "libx264", 2), ("a.avi", "mpeg4", 0), ("a.webm", "libvpx", 0)],
 )
-@pytest.mark.parametrize("fps", [2, 7.3, 30])
+@pytest.mark.parametrize("fps", [7.3, 30])
 def test_the_frame_shown_at_each_time(tmp_path, name, codec, b_frames, fps):
     path = make_video(tmp_path / name, EVERY_100_MS, codec=codec, b_frames=b_frames)
     times_s = [time_s for time_s, _ in stream_frames(path, fps)]
@@ -212,8 +212,8 @@ def test_frames_that_lean_on_both_sides_of_a_key_frame(tmp_path):
 @pytest.mark.parametrize("name", ["a.ts", "a.mkv", "a.avi", "a.webm"])
 def test_far_on_in_any_container(tmp_path, name):
     codec, b_frames = {"a.avi": ("mpeg4", 0), "a.webm": ("libvpx", 0)}.get(name, ("libx264", 2))
-    path = make_video(tmp_path / name, [100 * k for k in range(250)], codec=codec, b_frames=b_frames, gop=15)
-    for start_s in (0, 3, 9.5, 17.2, 24):
+    path = make_video(tmp_path / name, [100 * k for k in range(120)], codec=codec, b_frames=b_frames, gop=15)
+    for start_s in (0, 3, 7.2, 9.5, 11):
         (time_s, pixels) = next(stream_frames(path, 10, start_s=start_s))
         assert number_in(jpeg_of(pixels)) == round(10 * time_s) == round(10 * start_s)
 

@@ -1,6 +1,7 @@
 """Frame features: what they are made of, and what perception means."""
 
 import dataclasses
+import functools
 from itertools import pairwise
 
 import numpy as np
@@ -51,9 +52,13 @@ def test_prototypes_are_unit_vectors():
 
 def signal_and_features(perception, seed=0, **dials):
     """Clean signal and features of all frames of a world."""
-    clean = make_world(60, perception=1.0, seed=seed, **dials).features
-    seen = make_world(60, perception=perception, seed=seed, **dials).features
-    return tuple(np.concatenate([one[video_id] for video_id in clean]).astype(float) for one in (clean, seen))
+    return tuple(every_frame(of, seed, **dials) for of in (1.0, perception))
+
+
+@functools.cache
+def every_frame(perception, seed, **dials):
+    features = make_world(60, perception=perception, seed=seed, **dials).features
+    return np.concatenate([features[video_id] for video_id in features]).astype(float)
 
 
 def test_perception_mixes_signal_and_noise():

@@ -249,6 +249,7 @@ def test_draws_of_a_random_interval_have_their_expected_value(measured, expected
     assert np.all(np.abs(draws.mean(axis=0) - expected[split]) < 4 * error)
 
 
+@pytest.mark.thorough
 def test_moments_of_charades_cd_are_annotated_action_intervals(data_dir, perception):
     """What the caution says, counted in the files themselves; and what is left when intervals are joined."""
     annotated = {}

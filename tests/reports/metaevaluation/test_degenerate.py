@@ -132,7 +132,7 @@ def in_theory(ious: int) -> Theory:
     return theory(np.random.default_rng(0), gammas=[0.1], draws=50, ious=ious)
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(scope="module", params=quick_are([name for name in CASES if "paper" not in name], list(CASES)))
 def studies(request, make_systems) -> Studies:
     names, measures, change = CASES[request.param]
     systems = change(make_systems(names, measures))
@@ -200,7 +200,8 @@ def unexplained(value: object, *, explained: bool = False) -> list[object]:
     return [value] if value is None and not explained else []
 
 
-@pytest.mark.parametrize("studies", quick_are(["two equal systems"], DRAWN), indirect=True)
+@pytest.mark.thorough  # test_studies.py draws those of usual systems
+@pytest.mark.parametrize("studies", DRAWN, indirect=True)
 def test_pictures_can_be_drawn(studies, tmp_path):
     """Warnings are errors here."""
     drawings = [of for of in whole(studies).drawings if not of.name.startswith(("axioms", "theory"))]

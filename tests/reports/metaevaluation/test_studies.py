@@ -223,6 +223,7 @@ def test_text_from_outside_cannot_break_out(hostile_text):
     assert "alert(1)" not in re.search(r"<style>(.*?)</style>", hostile_text, re.DOTALL)[1]
 
 
+@pytest.mark.thorough  # tests/reports/test_page.py looks at pages of audits
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on this machine")
 def test_in_a_browser_nothing_overflows_and_nothing_complains(tmp_path, request):
     frames = [(f"{name}.html", width) for name in EVERY for width in (400, 1400)]

@@ -51,11 +51,11 @@ def test_the_document_is_json(found):
 @pytest.mark.parametrize(
     "words",
     [
-        {},
-        {"iou": 0.0},
+        pytest.param({}, marks=pytest.mark.thorough),
+        pytest.param({"iou": 0.0}, marks=pytest.mark.thorough),
         {"iou": 1.0, "ious": 1},
         {"gammas": [0.01, 0.05, 0.1, 0.2, 0.3, 0.5], "ious": 40},
-        {"thresholds": [0.42], "gammas": [2.0]},
+        pytest.param({"thresholds": [0.42], "gammas": [2.0]}, marks=pytest.mark.thorough),
     ],
 )
 def test_every_figure_is_drawn_and_every_table_fits(shown, words, tmp_path):

@@ -16,6 +16,7 @@ from truemoment.worlds.described.script import write_script
 from truemoment.worlds.described.voices import Tones
 
 RATE_HZ = 16_000
+SETTINGS = DescribedSettings(fps=1, damage=Damage(codec="mp3"))
 
 
 def test_a_word_and_its_digits_there_and_back():
@@ -31,7 +32,7 @@ def test_frequencies_of_voices_are_apart():
 
 
 def test_script_has_no_sentence_twice_and_no_overlap():
-    script = write_script(np.random.default_rng(2), 6, Tones())
+    script = write_script(np.random.default_rng(2), 3, Tones())
     texts = [line.text for line in script.lines]
     assert len(set(texts)) == len(texts)
     assert all(before.end_s <= after.start_s for before, after in pairwise(script.lines))
@@ -40,9 +41,9 @@ def test_script_has_no_sentence_twice_and_no_overlap():
 
 
 def test_dialogue_shares_only_function_words_with_descriptions():
-    script = write_script(np.random.default_rng(2), 8, Tones())
+    script = write_script(np.random.default_rng(2), 4, Tones())
     described = {word for line in script.lines if line.kind == "description" for word in line.text.lower().split()}
-    spoken = {word for seed in range(2000) for word in draw_sentence(np.random.default_rng(seed)).lower().split()}
+    spoken = {word for seed in range(1000) for word in draw_sentence(np.random.default_rng(seed)).lower().split()}
     shared = {word.strip(".") for word in described} & {word.strip(".") for word in spoken}
     assert shared <= {"a", "the", "of", "on", "in", "at", "from"}
 
@@ -67,21 +68,25 @@ def test_pieces_say_where_the_film_is(rate, offset_s, cut, put):
         assert np.abs(shown - (piece.rate * inside / RATE_HZ + piece.delay_s)).max() < 2 / RATE_HZ + 2e-4
 
 
-def test_files_and_truth_there_and_back(tmp_path):
-    made = make_described(tmp_path / "made", 1, 3, DescribedSettings(pictures=False, damage=Damage(codec="mp3")))
-    read = read_truth(tmp_path / "made")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A film of a minute with few pictures."""
+    return make_described(tmp_path_factory.mktemp("made") / "a", 1, 4, SETTINGS)
+
+
+def test_files_and_truth_there_and_back(made):
+    read = read_truth(made.film.parent)
     assert (read.lines, read.pieces, read.duration_s) == (made.lines, made.pieces, made.duration_s)
     assert made.track.name == "described.mp3"
     cues = re.findall(r"(\d+):(\d+):(\d+),(\d+) -->", made.subtitles.read_text())
     assert len(cues) >= sum(line.kind != "description" for line in made.lines)
 
 
-def test_the_same_seed_is_the_same_film(tmp_path):
-    settings = DescribedSettings(fps=1)
-    first, second = (make_described(tmp_path / name, 1, 4, settings) for name in "ab")
-    assert first.lines == second.lines
+def test_the_same_seed_is_the_same_film(made, tmp_path):
+    again = make_described(tmp_path / "a", 1, 4, SETTINGS)
+    assert made.lines == again.lines
     for name in ("film.mp4", "film.srt", "truth.jsonl", "truth.json"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+        assert (made.film.parent / name).read_bytes() == (tmp_path / "a" / name).read_bytes(), name
 
 
 def test_espeak_says_every_word():

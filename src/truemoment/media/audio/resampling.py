@@ -13,11 +13,11 @@ TABLE_STEPS = 512
 
 
 def _table() -> Samples:
-    """Return the weights of windowed sinc interpolation, (TABLE_STEPS + 1, 2 HALF_TAPS)."""
+    """Return the weights of windowed sinc interpolation, (2 HALF_TAPS, TABLE_STEPS + 1)."""
     share = np.arange(TABLE_STEPS + 1)[:, None] / TABLE_STEPS
     distance = share - np.arange(1 - HALF_TAPS, HALF_TAPS + 1)[None, :]
     weights = np.sinc(distance) * np.cos(np.pi * distance / (2 * HALF_TAPS + 2)) ** 2
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float32)
+    return np.ascontiguousarray((weights / weights.sum(axis=1, keepdims=True)).T, np.float32)
 
 
 _WEIGHTS = _table()
@@ -42,6 +42,11 @@ def values_at(samples: Samples, positions: Floats) -> Samples:
     if last > first:
         part[first - low : last - low] = samples[first:last]
     values = np.zeros(len(positions), np.float32)
-    for tap in range(2 * HALF_TAPS):
-        values += part[whole + (tap + 1 - HALF_TAPS - low)] * _WEIGHTS[step, tap]
+    whole -= low + HALF_TAPS
+    if len(step) and step.min() == step.max() and (np.diff(whole) == 1).all():  # the same sampling rate
+        for tap, weight in enumerate(_WEIGHTS[:, step[0]]):
+            values += part[whole[0] + tap + 1 :][: len(values)] * weight
+    else:
+        for tap, weights in enumerate(_WEIGHTS):
+            values += part[tap + 1 :].take(whole) * weights.take(step)
     return values
