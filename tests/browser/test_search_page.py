@@ -459,7 +459,6 @@ def test_words_that_are_not_known_are_named_above_the_pictures(served, axe, colo
     page.wait_for_selector("#notes p", state="detached")
 
 
-@pytest.mark.thorough  # tests/browsing/test_search.py has the answers of the server
 def test_what_is_said_can_be_chosen_where_the_index_has_speech(served, films, tmp_path):
     assert served().page().locator("#by-choice").is_hidden()
     (films / "a.srt").write_text("1\n00:00:24,000 --> 00:00:30,000\nNobody opens the red door.\n")
