@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from types import SimpleNamespace
 from typing import Any
 
 from docutils import nodes
@@ -14,6 +15,7 @@ from numpydoc import docscrape_sphinx
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.domains.python import PythonDomain
+from sphinx.environment.adapters import toctree
 from sphinx.util import logging
 
 from truemoment import __version__
@@ -60,12 +62,52 @@ html_show_sphinx = False
 html_copy_source = False
 html_math_renderer = "mathml"
 
-# Two computations that Sphinx and numpydoc repeat take more than half of the build.
-PythonDomain.find_obj = functools.cache(PythonDomain.find_obj)  # of a cross-reference, among thousands of objects
+# Sphinx and numpydoc repeat what takes most of the build.
 _environments: dict[type, SandboxedEnvironment] = {}  # numpydoc compiles its template anew for each docstring
 docscrape_sphinx.SandboxedEnvironment = lambda loader: _environments.setdefault(
     type(loader), SandboxedEnvironment(loader=loader)
 )
+_find_obj, _toctree_standard_entry = PythonDomain.find_obj, toctree._toctree_standard_entry
+
+
+@functools.cache
+def namesakes(domain: PythonDomain) -> dict[str, dict[str, Any]]:
+    """Return the thousands of objects by the last part of their names. All are known when the first is looked for."""
+    by_last: dict[str, dict[str, Any]] = {}
+    for name, entry in domain.objects.items():
+        by_last.setdefault(name.rpartition(".")[2], {})[name] = entry
+    return by_last
+
+
+def find_obj(domain: PythonDomain, env: Any, module: str, of_class: str, name: str, *how: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - what Sphinx hands over
+    """Look for a cross-reference among its namesakes, where Sphinx looks through all objects each time."""
+    few = namesakes(domain).get(name.removesuffix("()").rpartition(".")[2])
+    if few is None:
+        return []
+    among = SimpleNamespace(objects=few, object_types=domain.object_types, objtypes_for_role=domain.objtypes_for_role)
+    return _find_obj(among, env, module, of_class, name, *how)
+
+
+PythonDomain.find_obj = find_obj
+
+
+@functools.cache
+def titles(contents: nodes.bullet_list) -> nodes.bullet_list:
+    """Return the title and the toctrees of a page's contents."""
+    kept = contents.deepcopy()
+    for entry in kept:
+        if len(entry) > 1:
+            below = list(entry[1].findall(addnodes.toctree))
+            entry[1:] = [nodes.bullet_list("", *below)] if below else []
+    return kept
+
+
+def show_titles(title: str, page: str, depth: int, contents: nodes.bullet_list, *how: Any) -> tuple[nodes.Node, str]:  # noqa: ANN401 - what Sphinx hands over
+    """Enter a page into the navigation, which shows titles only; Sphinx copies each page's contents for each page."""
+    return _toctree_standard_entry(title, page, depth, titles(contents), *how)
+
+
+toctree._toctree_standard_entry = show_titles
 
 
 def show_formula(self: Any, node: nodes.Element) -> None:  # noqa: ANN401 - Sphinx's writer, which has no public type
