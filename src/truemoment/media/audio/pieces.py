@@ -154,7 +154,7 @@ def joined(runs: Sequence[MatchedRun], slope: float) -> list[MatchedRun]:
 
 
 def run_within(search: FilmSearch, track: Samples, track_s: Span, film_s: Span, slope: float) -> MatchedRun | None:
-    """Return the best run in a part of the track, by windows no longer than the part; None where no window matches.
+    """Return the best run in a part of the track, by windows of at most a third of it; None where no window matches.
 
     Parameters
     ----------
@@ -165,10 +165,8 @@ def run_within(search: FilmSearch, track: Samples, track_s: Span, film_s: Span, 
     """
     low, high, *film = (round(edge_s * COARSE_PER_S) for edge_s in (*track_s, *film_s))
     high = min(high, track.shape[1])
-    n_window = min(search.n_window, high - low)
-    starts = low + window_starts(high - low, n_window, round(STEP_S * COARSE_PER_S))
-    if high - low < 2 * n_window:
-        starts = np.array([(low + high - n_window) // 2])
+    n_window = min(search.n_window, (high - low) // 3)
+    starts = low + window_starts(high - low, n_window, n_window // 2)
     candidates = search.candidates(track, starts, n_window=n_window, film=(film[0], film[1]))
     window_s = n_window / COARSE_PER_S
     level_s = candidates.delay_s - slope * (candidates.start_s[:, None] + window_s / 2)
