@@ -76,10 +76,9 @@ def test_a_film_is_heard_along_its_own_line_alone(made_film):
     track, (piece,) = made_film.damaged(Damage(gain_db=-20, compression=4))
     for by_waveform in (True, False):
         line = line_of(piece)._replace(by_waveform=by_waveform)
-        assert is_heard(made_film.recording, track, SureLine(line, (90.0, 96.0)))
-        assert not is_heard(
-            made_film.recording, track, SureLine(line._replace(delay_s=piece.delay_s + 12), (90.0, 96.0))
-        )
+        assert is_heard(made_film.recording, track, SureLine(line, (90.0, 120.0)))
+        other = line._replace(delay_s=piece.delay_s + 12)
+        assert not is_heard(made_film.recording, track, SureLine(other, (90.0, 120.0)))
 
 
 def test_a_line_ends_where_other_sound_begins(made_film):
