@@ -90,7 +90,7 @@ class Placing:
         pieces = self.pieces()
         ends = [(0.0, 0.0), *((piece.track_s[1], piece.film_s[1]) for piece in pieces)]
         starts = [*((piece.track_s[0], piece.film_s[0]) for piece in pieces), (self.track_s, self.film_s)]
-        gaps = [tuple(zip(end, start, strict=True)) for end, start in zip(ends, starts, strict=True)]
+        gaps = [((end[0], start[0]), (end[1], start[1])) for end, start in zip(ends, starts, strict=True)]
         return [gap for gap in gaps if all(high_s - low_s >= LEAST_GAP_S for low_s, high_s in gap)]
 
     def pieces(self) -> tuple[Piece, ...]:
@@ -142,7 +142,8 @@ class Placing:
 
     def _cut(self, first: int, second: int) -> tuple[Edge, Edge]:
         """Place the cut between two runs."""
-        sides = before, after = tuple(self._sure(self.runs[at], self.lines[at]) for at in (first, second))
+        before, after = (self._sure(self.runs[at], self.lines[at]) for at in (first, second))
+        sides = before, after
         if sides not in self.cuts:
             between_s = before.span_s[1], after.span_s[0]
             self.cuts[sides] = place_cut(self.pair.film, self.pair.track, before, after, between_s)
