@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from truemoment.media.audio.cuts import SureLine, place_cut, reach_of
+from truemoment.media.audio.cuts import SureLine, is_heard, place_cut, reach_of
 from truemoment.media.audio.recording import Recording, record
 from truemoment.media.audio.refining import DelayLine
 from truemoment.media.audio.sources import Source
@@ -70,6 +70,15 @@ def test_a_line_reaches_to_the_end_under_the_narrator_and_over_silence(made_film
     line = SureLine(line_of(piece), (90.0, 120.0))
     for end_s in piece.track_s:
         assert reach_of(made_film.recording, track, line, end_s) == (end_s, 0.0)
+
+
+def test_a_film_is_heard_along_its_own_line_alone(made_film):
+    track, (piece,) = made_film.damaged(Damage(gain_db=-20, compression=4))
+    for by_waveform in (True, False):
+        line = line_of(piece)._replace(by_waveform=by_waveform)
+        assert is_heard(made_film.recording, track, SureLine(line, (90.0, 120.0)))
+        other = line._replace(delay_s=piece.delay_s + 12)
+        assert not is_heard(made_film.recording, track, SureLine(other, (90.0, 120.0)))
 
 
 def test_a_line_ends_where_other_sound_begins(made_film):

@@ -62,8 +62,9 @@ def test_pieces_are_in_order_whatever_runs_are_found(made, rate, delay_s):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cuts, "Explained", Drawn)
         patch.setattr(placing, "refine", lambda _, line, __: line._replace(rate=rate_near(line), n_agreeing=9))
+        patch.setattr(placing, "is_heard", lambda *_: True)
         sound = SimpleNamespace(duration_s=DURATION_S)
-        placed = Placing(SimpleNamespace(film=sound, track=sound), rate, 0.0)
+        placed = Placing(SimpleNamespace(film=sound, track=sound), rate, 0.0, [])
         at_s = 0.0
         for gap_s, n, jump_s in made:
             starts = at_s + gap_s + 15.0 * np.arange(n)
@@ -82,8 +83,9 @@ def rate_near(line):
 def test_a_run_without_a_part_of_its_own_is_left_out_and_its_neighbours_meet(monkeypatch):
     """The edges of a run of one window between two others cross: the cut before it lies behind the cut after it."""
     sound = SimpleNamespace(duration_s=DURATION_S)
-    placed = Placing(SimpleNamespace(film=sound, track=sound), 1.0, 0.0)
+    placed = Placing(SimpleNamespace(film=sound, track=sound), 1.0, 0.0, [])
     monkeypatch.setattr(placing, "refine", lambda _, line, __: line._replace(n_agreeing=9))
+    monkeypatch.setattr(placing, "is_heard", lambda *_: True)
     for start_s, n, delay_s in ((0.0, 6, 0.0), (90.0, 1, 10.0), (105.0, 6, 20.0)):
         placed.add(MatchedRun(start_s + 15.0 * np.arange(n), np.full(n, delay_s)))
     edges = {(0.0, 10.0): (112.0, 112.0), (10.0, 20.0): (103.0, 103.0), (0.0, 20.0): (105.0, 105.0)}

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from truemoment.media.audio.alignment import Alignment, PaperCheck, Piece, Unmatched, Verdict, gaps_between
 from truemoment.media.audio.bands import coarse_bands, log_bands, stretched_bands
 from truemoment.media.audio.checking import PaperSettings, check_paper
-from truemoment.media.audio.pieces import find_runs, run_of, run_within
+from truemoment.media.audio.pieces import find_runs, run_of
 from truemoment.media.audio.placing import Placing
 from truemoment.media.audio.rates import RATES, RateScore, parse_rate, score_rates
 from truemoment.media.audio.reading import RATE_HZ
@@ -121,18 +121,14 @@ def align_sounds(
     search, coarse = FilmSearch(coarse_bands(film_bands)), coarse_bands(track_bands)
     scores = score_rates(search, coarse, settings.rates)
     on_status("pieces of the track")
-    best = scores[0] if scores[0].fits else RateScore("1", 1.0, 0.0, 0.0)
-    stretched = stretched_bands(coarse, best.rate)
-    runs, slope = find_runs(search, stretched) if scores[0].fits else ([], 0.0)
-    if not runs and paper.passed:  # noise covers the bands, but not the waveform
-        runs = [run_of(paper)]
-    if not runs:
-        return _not_found(film, track, paper, scores)
+    pair = Pair(film, track, film_bands, track_bands)
+    rate = scores[0].rate
+    runs, slope = find_runs(search, stretched_bands(coarse, rate))
     on_status("exact delays and cuts")
-    placing = Placing(Pair(film, track, film_bands, track_bands), best.rate, slope)
-    for run in runs:
-        placing.add(run)
-    placing.fill(lambda low_s, high_s: run_within(search, stretched, (low_s * best.rate, high_s * best.rate), slope))
+    placing = Placing(pair, rate, slope, runs)
+    if not placing.runs and paper.passed:  # noise covers the bands, but not the waveform
+        placing = Placing(pair, 1.0, 0.0, [run_of(paper)])
+    placing.fill(search, stretched_bands(coarse, placing.rate))
     pieces = placing.pieces()
     if sum(piece.track_s[1] - piece.track_s[0] for piece in pieces) < LEAST_FOUND_S:
         return _not_found(film, track, paper, scores)

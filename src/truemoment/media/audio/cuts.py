@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from truemoment.base.intervals import Floats
-from truemoment.media.audio.explained import EXACT, WOBBLING, Explained
+from truemoment.media.audio.explained import EXACT, WOBBLING, Explained, FrameForm
 from truemoment.media.audio.recording import Sound
 from truemoment.media.audio.refining import DelayLine
 
@@ -37,6 +37,11 @@ class SureLine(NamedTuple):
         return (max(low, high - TRANSFER_S), high) if time_s >= high else (low, min(high, low + TRANSFER_S))
 
 
+def form_of(*lines: DelayLine) -> FrameForm:
+    """Return how tracks along some lines are compared with the film."""
+    return EXACT if all(line.by_waveform for line in lines) else WOBBLING
+
+
 def place_cut(
     film: Sound, track: Sound, before: SureLine, after: SureLine, between_s: tuple[float, float]
 ) -> tuple[Edge, Edge]:
@@ -55,7 +60,7 @@ def place_cut(
     low_s, high_s = between_s
     jump_s = _film_s(after.line, (low_s + high_s) / 2) - _film_s(before.line, (low_s + high_s) / 2)
     inserted_s = max(0.0, -jump_s / before.line.rate)
-    form = EXACT if before.line.by_waveform and after.line.by_waveform else WOBBLING
+    form = form_of(before.line, after.line)
     n = int((high_s - low_s - inserted_s) / form.hop_s)
     if n < 1:  # the second piece would start before the first
         middle_s = max(low_s, (low_s + high_s - inserted_s) / 2)
@@ -87,7 +92,7 @@ def place_cut(
 def reach_of(film: Sound, track: Sound, sure_line: SureLine, end_s: float) -> Edge:
     """Return the end of a line from its certain part towards a time, before or after it."""
     sure_s = sure_line.span_s[1] if end_s > sure_line.span_s[1] else sure_line.span_s[0]
-    form = EXACT if sure_line.line.by_waveform else WOBBLING
+    form = form_of(sure_line.line)
     n = int(abs(end_s - sure_s) / form.hop_s)
     if not n:
         return Edge(end_s, 0.0)
@@ -97,6 +102,20 @@ def reach_of(film: Sound, track: Sound, sure_line: SureLine, end_s: float) -> Ed
     if total[-1] >= total[at] - form.decisive:
         return Edge(end_s, 0.0)
     return Edge(sure_s + way * at * form.hop_s, max(form.least_error_s, form.hop_s * _spread(total / form.excess, at)))
+
+
+def is_heard(film: Sound, track: Sound, sure_line: SureLine) -> bool:
+    """Whether a track has the sound of the film along a line, in its certain part: evidence decides, 30 s at a time."""
+    form = form_of(sure_line.line)
+    low, high = sure_line.span_s
+    evidence = 0.0
+    for start_s in np.arange(low, high, TRANSFER_S).tolist():
+        part_s = start_s, min(high, start_s + TRANSFER_S)
+        n = int((part_s[1] - start_s) / form.hop_s)
+        evidence += Explained(film, track, sure_line.line, form, part_s).evidence(start_s, n).sum() if n else 0.0
+        if evidence >= form.decisive:
+            return True
+    return False
 
 
 def _film_s(line: DelayLine, track_s: float) -> float:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from truemoment.base.intervals import Floats, Ints
-from truemoment.media.audio.alignment import PaperCheck
+from truemoment.media.audio.alignment import PaperCheck, Span
 from truemoment.media.audio.bands import COARSE_PER_S
 from truemoment.media.audio.reading import Samples
 from truemoment.media.audio.windows import WINDOW_S, Candidates, FilmSearch, window_starts
@@ -36,25 +36,33 @@ class MatchedRun(NamedTuple):
         Starts of the windows and their delays.
     bridged_s
         Parts between its windows that no window matched.
+    window_s
+        Length of its windows.
     """
 
     start_s: Floats
     delay_s: Floats
     bridged_s: tuple[tuple[float, float], ...] = ()
+    window_s: float = WINDOW_S
 
     @property
     def first_s(self) -> float:
         """Middle of its first window."""
-        return float(self.start_s[0]) + WINDOW_S / 2
+        return float(self.start_s[0]) + self.window_s / 2
 
     @property
     def last_s(self) -> float:
         """Middle of its last window."""
-        return float(self.start_s[-1]) + WINDOW_S / 2
+        return float(self.start_s[-1]) + self.window_s / 2
+
+    @property
+    def span_s(self) -> tuple[float, float]:
+        """Start of its first window and end of its last."""
+        return float(self.start_s[0]), float(self.start_s[-1]) + self.window_s
 
     def offset_s(self, slope: float) -> float:
         """Return the delay at time 0 of a line with a slope, in the median of the windows."""
-        return float(np.median(self.delay_s - slope * (self.start_s + WINDOW_S / 2)))
+        return float(np.median(self.delay_s - slope * (self.start_s + self.window_s / 2)))
 
 
 def find_runs(search: FilmSearch, track: Samples) -> tuple[list[MatchedRun], float]:
@@ -145,37 +153,29 @@ def joined(runs: Sequence[MatchedRun], slope: float) -> list[MatchedRun]:
     return result
 
 
-SURE_SCORE = 0.5
-"""Score from which on a single window counts."""
-
-SURE_WINDOWS = 3
-"""Number of windows of one delay that count whatever their scores: by chance even two are rare."""
-
-
-def run_within(search: FilmSearch, track: Samples, span_s: tuple[float, float], slope: float) -> MatchedRun | None:
-    """Return the best run in a part of the track, which may be a single sure window; None where there is none.
+def run_within(search: FilmSearch, track: Samples, track_s: Span, film_s: Span, slope: float) -> MatchedRun | None:
+    """Return the best run in a part of the track, by windows of at most a third of it; None where no window matches.
 
     Parameters
     ----------
-    span_s
-        The part, on the clock of the stretched track.
+    track_s, film_s
+        The part, on the clock of the stretched track, and the part of the film in which it can lie.
     slope
         The common slope of all runs.
     """
-    low, high = (round(edge_s * COARSE_PER_S) for edge_s in span_s)
-    low = max(0, min(low, track.shape[1] - search.n_window))
-    starts = low + window_starts(high - low, search.n_window, round(STEP_S * COARSE_PER_S))
-    if high - low < 2 * search.n_window:
-        starts = np.array([max(0, min((low + high - search.n_window) // 2, track.shape[1] - search.n_window))])
-    candidates = search.candidates(track, starts)
-    level_s = candidates.delay_s - slope * (candidates.start_s[:, None] + WINDOW_S / 2)
+    low, high, *film = (round(edge_s * COARSE_PER_S) for edge_s in (*track_s, *film_s))
+    high = min(high, track.shape[1])
+    n_window = min(search.n_window, (high - low) // 3)
+    starts = low + window_starts(high - low, n_window, n_window // 2)
+    candidates = search.candidates(track, starts, n_window=n_window, film=(film[0], film[1]))
+    window_s = n_window / COARSE_PER_S
+    level_s = candidates.delay_s - slope * (candidates.start_s[:, None] + window_s / 2)
     groups = [_windows_at(candidates, level_s, float(at_s)) for at_s in level_s.ravel()]
     best = max(groups, key=lambda group: sum(candidates.score[window, k] + NONE_COST for window, k in group))
-    score = max((candidates.score[window, k] for window, k in best), default=0.0)
-    if score < SURE_SCORE and len(best) < SURE_WINDOWS:
+    if not best:
         return None
     windows, columns = np.array(best).T
-    return MatchedRun(candidates.start_s[windows], candidates.delay_s[windows, columns])
+    return MatchedRun(candidates.start_s[windows], candidates.delay_s[windows, columns], window_s=window_s)
 
 
 def _windows_at(candidates: Candidates, level_s: Floats, at_s: float) -> list[tuple[int, int]]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from truemoment.media.audio.alignment import Piece, Span, gaps_between
-from truemoment.media.audio.cuts import Edge, SureLine, place_cut, reach_of
-from truemoment.media.audio.pieces import MatchedRun
+from truemoment.media.audio.alignment import Piece, Span
+from truemoment.media.audio.cuts import Edge, SureLine, is_heard, place_cut, reach_of
+from truemoment.media.audio.pieces import MatchedRun, run_within
+from truemoment.media.audio.reading import Samples
 from truemoment.media.audio.refining import DelayLine, Pair, refine
 from truemoment.media.audio.windows import WINDOW_S as COARSE_WINDOW_S
+from truemoment.media.audio.windows import FilmSearch
 
-LEAST_GAP_S = 25.0
-"""A part of the track without a piece that is at least this long is searched again."""
+LEAST_GAP_S = 5.0
+"""A part of the track without a piece is searched again if it, and the part of the film beside it, is this long."""
+
+MOST_INSET_S = 45.0
+"""Most of a run at either end that is not sure, because windows match in part or by chance; else a third of it."""
 
 
 class Placing:
@@ -26,16 +31,20 @@ class Placing:
         The two sounds.
     rate, slope
         The speed at which the track was stretched, and the remaining slope.
+    runs
+        Those found so far, in the order of the track.
     """
 
-    def __init__(self, pair: Pair, rate: float, slope: float) -> None:
+    def __init__(self, pair: Pair, rate: float, slope: float, runs: Sequence[MatchedRun]) -> None:
         self.pair, self.rate, self.slope = pair, rate, slope
         self.runs: list[MatchedRun] = []
         self.lines: list[DelayLine] = []
         self.cuts: dict[tuple[SureLine, SureLine], tuple[Edge, Edge]] = {}
+        for run in runs:
+            self.add(run)
 
     def add(self, run: MatchedRun) -> None:
-        """Add a run, unless it contradicts the order of the others."""
+        """Add a run, unless the film cannot be heard along its line, or it contradicts the order of the others."""
         line = self._refined(run)
         at = sum(other.first_s < run.first_s for other in self.runs)
         film_s = [
@@ -47,28 +56,42 @@ class Placing:
             line.n_agreeing
             and all(time_s < own_s for time_s in film_s[:at])
             and all(time_s > own_s for time_s in film_s[at:])
+            and is_heard(self.pair.film, self.pair.track, self._sure(run, line))
         ):
             self.runs.insert(at, run)
             self.lines.insert(at, line)
 
     def _refined(self, run: MatchedRun) -> DelayLine:
         line = DelayLine(self.rate * (1 + self.slope), run.offset_s(self.slope), np.inf)
-        low, high = run.start_s[0] / self.rate, (run.start_s[-1] + COARSE_WINDOW_S) / self.rate
+        low, high = (edge_s / self.rate for edge_s in run.span_s)
         inset = COARSE_WINDOW_S / 2 / self.rate if high - low > 2.5 * COARSE_WINDOW_S else 0.0
         return refine(self.pair, line, (max(0.0, low + inset), min(self.pair.track.duration_s, high - inset)))
 
-    def fill(self, search: Callable[[float, float], MatchedRun | None]) -> None:
-        """Search runs in parts of the track without a piece, each once, until no such part is new."""
-        tried: set[Span] = set()
-        while True:
-            spans = [piece.track_s for piece in self.pieces()]
-            gaps = set(gaps_between(spans, self.pair.track.duration_s, LEAST_GAP_S)) - tried
-            if not gaps:
-                return
+    def fill(self, search: FilmSearch, track: Samples) -> None:
+        """Search runs in parts of the track without a piece, each once, until no such part is new.
+
+        Parameters
+        ----------
+        search
+            The film.
+        track : (N_BANDS, N)
+            Coarse bands of the track, stretched by `rate`.
+        """
+        tried: set[tuple[Span, Span]] = set()
+        while gaps := set(self._gaps()) - tried:
             tried |= gaps
-            for run in (search(low_s, high_s) for low_s, high_s in sorted(gaps)):
+            for (low_s, high_s), film_s in sorted(gaps):
+                run = run_within(search, track, (low_s * self.rate, high_s * self.rate), film_s, self.slope)
                 if run is not None:
                     self.add(run)
+
+    def _gaps(self) -> list[tuple[Span, Span]]:
+        """Return the parts of the track without a piece, and the parts of the film beside them."""
+        pieces = self.pieces()
+        ends = [(0.0, 0.0), *((piece.track_s[1], piece.film_s[1]) for piece in pieces)]
+        starts = [*((piece.track_s[0], piece.film_s[0]) for piece in pieces), (self.track_s, self.film_s)]
+        gaps = [((end[0], start[0]), (end[1], start[1])) for end, start in zip(ends, starts, strict=True)]
+        return [gap for gap in gaps if all(high_s - low_s >= LEAST_GAP_S for low_s, high_s in gap)]
 
     def pieces(self) -> tuple[Piece, ...]:
         """Return the pieces, in order on both sides: lines reach as far as the film can be heard along them.
@@ -111,29 +134,21 @@ class Placing:
         """Duration of the track."""
         return self.pair.track.duration_s
 
-    def _sure(self, at: int) -> SureLine:
+    def _sure(self, run: MatchedRun, line: DelayLine) -> SureLine:
         """Return the line of a run, and the part of the track over which its windows surely agree."""
-        run, inset_s = self.runs[at], self._inset_s(at)
-        return SureLine(self.lines[at], ((run.first_s + inset_s) / self.rate, (run.last_s - inset_s) / self.rate))
+        low, high = run.span_s
+        inset_s = min(MOST_INSET_S, (high - low) / 3)
+        return SureLine(line, ((low + inset_s) / self.rate, (high - inset_s) / self.rate))
 
-    def _inset_s(self, at: int) -> float:
-        """Return how far the sure part of a run begins behind the middle of its first window; below 0, before it.
-
-        The first and the last windows of a long run may agree by chance.
-        """
-        length_s = self.runs[at].last_s - self.runs[at].first_s
-        return min(COARSE_WINDOW_S, length_s / 4) if length_s > 2 * COARSE_WINDOW_S else -COARSE_WINDOW_S / 4
-
-    def _cut(self, at: int, after: int) -> tuple[Edge, Edge]:
+    def _cut(self, first: int, second: int) -> tuple[Edge, Edge]:
         """Place the cut between two runs."""
-        insets = [max(self._inset_s(side), COARSE_WINDOW_S / 2) for side in (at, after)]
-        low_s = max(0.0, (self.runs[at].last_s - insets[0]) / self.rate)
-        high_s = min(self.track_s, (self.runs[after].first_s + insets[1]) / self.rate)
-        sides = self._sure(at), self._sure(after)
+        before, after = (self._sure(self.runs[at], self.lines[at]) for at in (first, second))
+        sides = before, after
         if sides not in self.cuts:
-            self.cuts[sides] = place_cut(self.pair.film, self.pair.track, *sides, (low_s, high_s))
+            between_s = before.span_s[1], after.span_s[0]
+            self.cuts[sides] = place_cut(self.pair.film, self.pair.track, before, after, between_s)
         return self.cuts[sides]
 
     def _reach(self, at: int, end_s: float) -> Edge:
         """Return the end of the line of a run towards a time."""
-        return reach_of(self.pair.film, self.pair.track, self._sure(at), end_s)
+        return reach_of(self.pair.film, self.pair.track, self._sure(self.runs[at], self.lines[at]), end_s)

@@ -18,8 +18,6 @@ RATES = ("1", "25/24", "24/25", "25/23.976", "23.976/25")
 
 N_WINDOWS = 24
 GOOD_SCORE = 0.5
-LEAST_MEDIAN, LEAST_SHARE = 0.4, 0.3
-"""A speed with less of both does not fit: the film is another, or the speed is."""
 
 
 class RateScore(NamedTuple):
@@ -39,11 +37,6 @@ class RateScore(NamedTuple):
     rate: float
     median: float
     share: float
-
-    @property
-    def fits(self) -> bool:
-        """Whether the sounds are of the same film at this speed."""
-        return self.median >= LEAST_MEDIAN or self.share >= LEAST_SHARE
 
 
 def parse_rate(text: str) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from truemoment.base.intervals import Floats
+from truemoment.media.audio.alignment import Span
 from truemoment.media.audio.bands import FRAMES_PER_S, comparable
 from truemoment.media.audio.correlation import good_length, parabola_shift, peak_of
 from truemoment.media.audio.reading import Samples
@@ -57,8 +58,8 @@ class DelayLine(NamedTuple):
     by_waveform: bool = True
 
 
-Measure = Callable[[float, DelayLine], tuple[float, float]]
-"""Shift of the film from a line at a time of the track, in film seconds, and the peak's ratio."""
+Measure = Callable[[Span, DelayLine], tuple[float, float]]
+"""Shift of the film from a line in a window of the track, in film seconds, and the peak's ratio."""
 
 
 class Pair(NamedTuple):
@@ -80,26 +81,23 @@ def refine(pair: Pair, line: DelayLine, span_s: tuple[float, float]) -> DelayLin
     span_s
         Part of the track that surely lies in the piece.
     """
-    by_waveform = _fitted(line, span_s, lambda at_s, line: waveform_shift(pair.film, pair.track, at_s, line))
-    if by_waveform.n_agreeing >= max(2, LEAST_AGREEING * len(_middles(span_s))):
+    low, high = span_s
+    window_s = min(WINDOW_S, (high - low) / 2)
+    n_windows = int(np.clip((high - low - window_s) / STEP_S + 1, 2, N_WINDOWS))
+    windows = [(start_s, start_s + window_s) for start_s in np.linspace(low, high - window_s, n_windows).tolist()]
+    by_waveform = _fitted(line, windows, lambda window, line: waveform_shift(pair.film, pair.track, window, line))
+    if by_waveform.n_agreeing >= max(2, LEAST_AGREEING * n_windows):
         return by_waveform
-    by_bands = _fitted(line, span_s, lambda at_s, line: bands_shift(pair.film_bands, pair.track_bands, at_s, line))
+    bands = pair.film_bands, pair.track_bands
+    by_bands = _fitted(line, windows, lambda window, line: bands_shift(*bands, window, line))
     return by_bands._replace(by_waveform=False)
 
 
-def _middles(span_s: tuple[float, float]) -> Floats:
-    """Return the middles of windows over a part of the track: at most 20, at least 10 s apart."""
-    low, high = span_s[0] + WINDOW_S / 2, span_s[1] - WINDOW_S / 2
-    if high <= low:
-        return np.array([(span_s[0] + span_s[1]) / 2])
-    return np.linspace(low, high, int(np.clip((high - low) / STEP_S + 1, 2, N_WINDOWS)))
-
-
-def _fitted(line: DelayLine, span_s: tuple[float, float], measure: Measure) -> DelayLine:
+def _fitted(line: DelayLine, windows: Sequence[Span], measure: Measure) -> DelayLine:
     """Fit a line to the shifts of windows, again until its slope changes by less than 2 in a million."""
-    middles = _middles(span_s)
+    middles = np.mean(windows, axis=1)
     for _ in range(MOST_ROUNDS):
-        measured = np.array([measure(float(middle), line) for middle in middles])
+        measured = np.array([measure(window, line) for window in windows])
         clear = measured[:, 1] >= LEAST_RATIO
         if not clear.any():
             return line._replace(error_s=np.inf, n_windows=0, n_agreeing=0)
@@ -121,14 +119,14 @@ def theil_sen(times: Floats, values: Floats) -> float:
     return float(np.median(slopes)) if slopes else 0.0
 
 
-def waveform_shift(film: Sound, track: Sound, at_s: float, line: DelayLine) -> tuple[float, float]:
-    """Return how far the film lies from a line at a time of the track, by whitened cross-correlation of 20 s.
+def waveform_shift(film: Sound, track: Sound, window: Span, line: DelayLine) -> tuple[float, float]:
+    """Return how far the film lies from a line in a window of the track, by whitened cross-correlation.
 
     The cross-spectrum P is divided by ``|P|^0.8`` on 100 to 3,500 Hz.
     """
     rate_hz = track.rate_hz
-    n_window, n_search = round(WINDOW_S * rate_hz), round(SEARCH_S * rate_hz)
-    first = round((at_s - WINDOW_S / 2) * rate_hz)
+    n_window, n_search = round((window[1] - window[0]) * rate_hz), round(SEARCH_S * rate_hz)
+    first = round(window[0] * rate_hz)
     part = track.between(first, first + n_window)
     wide = film_along(film, line, first - n_search, n_window + 2 * n_search)
     n = good_length(len(wide))
@@ -165,10 +163,10 @@ EDGE = 16
 """Samples beside a part that interpolation needs."""
 
 
-def bands_shift(film_bands: Samples, track_bands: Samples, at_s: float, line: DelayLine) -> tuple[float, float]:
-    """Return how far the film lies from a line at a time of the track, by bands at 100 frames a second over 20 s."""
-    n_window, n_search = round(WINDOW_S * FRAMES_PER_S), round(SEARCH_S * FRAMES_PER_S)
-    first = round((at_s - WINDOW_S / 2) * FRAMES_PER_S)
+def bands_shift(film_bands: Samples, track_bands: Samples, window: Span, line: DelayLine) -> tuple[float, float]:
+    """Return how far the film lies from a line in a window of the track, by bands at 100 frames a second."""
+    n_window, n_search = round((window[1] - window[0]) * FRAMES_PER_S), round(SEARCH_S * FRAMES_PER_S)
+    first = round(window[0] * FRAMES_PER_S)
     margin = 2 * FRAMES_PER_S
     times = np.arange(first - margin, first + n_window + margin)
     inside = slice(margin, margin + n_window)

@@ -48,25 +48,38 @@ class FilmSearch:
         # A window may lie partly before the film's start or after its end.
         self.n = good_length(self.n_film + 2 * self.n_window)
         self.spectrum = np.fft.rfft(bands, self.n, axis=1)
-        power = np.concatenate([[0.0], np.cumsum(np.sum(np.square(bands), axis=0, dtype=np.float64))])
+        self.power = np.concatenate([[0.0], np.cumsum(np.sum(np.square(bands), axis=0, dtype=np.float64))])
         self.lags: Ints = np.arange(-self.n_window // 2, self.n_film - self.n_window // 2)
-        low = np.clip(self.lags, 0, self.n_film)
-        high = np.clip(self.lags + self.n_window, 0, self.n_film)
-        self.norm: Floats = np.sqrt(power[high] - power[low])
 
     def scores(self, window: Samples) -> Floats:
-        """Return how well a window, (N_BANDS, n_window), fits at each of `lags`: from -1 to 1."""
+        """Return how well a window, (N_BANDS, at most n_window), fits at each of `lags`: from -1 to 1."""
         product = np.einsum("bf,bf->f", np.conjugate(np.fft.rfft(window, self.n, axis=1)), self.spectrum)
         dots = np.fft.irfft(product, self.n)[self.lags]  # negative lags wrap around to the end
-        norm = self.norm * np.sqrt(np.sum(np.square(window)))
+        low, high = (np.clip(self.lags + n, 0, self.n_film) for n in (0, window.shape[1]))
+        norm = np.sqrt((self.power[high] - self.power[low]) * np.sum(np.square(window)))
         return np.asarray(np.where(norm > 1e-6, dots / np.maximum(norm, 1e-6), 0.0))
 
-    def candidates(self, track: Samples, starts: Ints) -> Candidates:
-        """Return the best places of windows of a stretched track's bands that start at some frames."""
+    def candidates(
+        self, track: Samples, starts: Ints, *, n_window: int | None = None, film: tuple[int, int] | None = None
+    ) -> Candidates:
+        """Return the best places of windows of a stretched track's bands.
+
+        Parameters
+        ----------
+        starts
+            First frames of the windows.
+        n_window
+            Length of a window in frames, if it is shorter.
+        film
+            First and last frame of the part of the film in which at least half of a window lies; all if it is None.
+        """
+        n_window = n_window or self.n_window
+        low, high = film or (0, self.n_film)
+        outside = (self.lags < low - n_window // 2) | (self.lags > high - n_window // 2)
 
         def of_window(start: int) -> tuple[list[float], list[float]]:
-            window = track[:, start : start + self.n_window]
-            scores = self.scores(window)
+            scores = self.scores(track[:, start : start + n_window])
+            scores[outside] = -1
             delays, window_scores = [], []
             min_distance = round(CANDIDATES_APART_S * COARSE_PER_S)
             for _ in range(N_CANDIDATES):
