@@ -2,9 +2,10 @@
 
 The peer is the way of before, written plainly: all frames are decoded, by a thread a core; a frame is resized whole,
 cropped, and scaled to 32-bit numbers; with two workers, each does so for itself. Ours is ``embed_shards``. Both read
-the same H.264 files of moving noise (PyAV, libx264), strong (60 of 255) and weak (4), in parts of 10 s, 2 of 25 frames
-a second. Rates are frames a second of the clock from the third part on, when processes have started, and frames of a
-second of processor time with one worker. The vectors of both, of a random ViT-B/32, are compared.
+the same H.264 files of moving noise (PyAV, libx264), strong (60 of 255) and weak (4), with a key frame every 10, 2 or
+1 s at least, in parts of 10 s, 2 of 25 frames a second. Rates are frames a second of the clock from the third part on,
+when processes have started, and frames of a second of processor time with one worker. The vectors of both, of a random
+ViT-B/32, are compared.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/indexing.py
 """
@@ -32,6 +33,7 @@ from truemoment.searching.extraction import Loader, Shard, prepare
 from truemoment.searching.writing import VideoFile
 
 CLIP = Preparation(224, 224, 224, (0.4815, 0.4578, 0.4082), (0.2686, 0.2613, 0.2758))
+VIDEOS = ((640, 360, 60, 250), (640, 360, 4, 250), (640, 360, 4, 50), (640, 360, 4, 25), (1920, 1080, 4, 250))
 FPS, PART_ROWS, WARM, TIMES = 2.0, 20, 2, 4
 
 
@@ -124,9 +126,9 @@ def main() -> None:
     """Print rates, ratios and cosines."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for width, height, grain in ((640, 360, 60), (640, 360, 4), (1920, 1080, 4)):
-            path = folder / f"{height}-{grain}.mp4"
-            write_video(path, width, height, grain)
+        for width, height, grain, gop in VIDEOS:
+            path = folder / f"{height}-{grain}-{gop}.mp4"
+            write_video(path, width, height, grain, gop)
             outline = outline_of(path)
             n_rows = outline.n_frames(FPS)
             parts = range(0, n_rows - PART_ROWS + 1, PART_ROWS)

@@ -153,12 +153,12 @@ def many_films(folder: Path, n_films: int) -> None:
     print(f"  of the films that the sentences are about, {100 * found:.1f} %")
 
 
-def write_video(path: Path, width: int, height: int, grain: int = 60) -> None:
-    """Encode a video of moving noise: 25 frames a second, a key frame every 10 s, as films have."""
+def write_video(path: Path, width: int, height: int, grain: int = 60, gop: int = 250) -> None:
+    """Encode a video of moving noise: 25 frames a second; as films have, a key frame every 10 s."""
     rng = np.random.default_rng(0)
     noise = rng.integers(0, grain, (height, 2 * width, 3), dtype=np.uint8)
     with av.open(str(path), "w") as container:
-        stream: Any = container.add_stream("libx264", rate=25, options={"preset": "veryfast", "g": "250"})
+        stream: Any = container.add_stream("libx264", rate=25, options={"preset": "veryfast", "g": str(gop)})
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         for k in range(SECONDS_OF_VIDEO * 25):
             colour = np.array([(k * 3) % 190, (k // 5 * 7) % 190, 90], dtype=np.uint8)

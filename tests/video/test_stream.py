@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from truemoment.base.errors import InputError, MissingFileError, UsageError
-from truemoment.media.video import Sampling, frames, sample_frames
-from truemoment.media.video.frames import duration_of, jpeg_of, outline_of, shown_at, stream_frames
+from truemoment.media.video import Sampling, sample_frames
+from truemoment.media.video.frames import duration_of, jpeg_of, outline_of, stream_frames
 
 from .conftest import av, make_sound, make_video, number_in, trimmed
 
@@ -41,50 +41,6 @@ def test_the_frame_shown_at_each_time(tmp_path, name, codec, b_frames, fps):
     assert times_s[-1] < duration_of(path) <= times_s[-1] + 1 / fps + 1e-6
     assert len(times_s) == outline_of(path).n_frames(fps)
     assert numbers(path, fps) == shown(EVERY_100_MS, times_s)
-
-
-@pytest.fixture
-def skipped(monkeypatch):
-    """Whether each packet was left out if no other frame needed it."""
-    seen = []
-    prepare = frames._Skipping.prepare
-
-    def noted(self, stream, packet):
-        prepare(self, stream, packet)
-        seen.append(stream.codec_context.skip_frame == "NONREF")
-
-    monkeypatch.setattr(frames._Skipping, "prepare", noted)
-    return seen
-
-
-@pytest.mark.parametrize(("b_frames", "x264"), [(0, ""), (1, ""), (3, ""), (3, "b-pyramid=strict"), (3, "open-gop=1")])
-@pytest.mark.parametrize("times_ms", [EVERY_100_MS, UNEVEN_MS])
-def test_frames_that_nobody_needs_are_not_decoded(tmp_path, skipped, b_frames, x264, times_ms):
-    path = make_video(tmp_path / "a.mp4", times_ms, codec="libx264", b_frames=b_frames, gop=20, x264=x264)
-    outline, wanted_s = outline_of(path), [k / 3 for k in range(15)]
-    every = [frame.to_ndarray() for _, frame in shown_at(path, outline, wanted_s, skips=False)]
-    assert skipped == []
-    for threads in (0, 1):
-        some = [frame.to_ndarray() for _, frame in shown_at(path, outline, wanted_s, threads=threads)]
-        assert np.array_equal(every, some)
-    if b_frames == 3 and times_ms is EVERY_100_MS:
-        assert any(skipped)
-    if b_frames == 0:
-        assert not any(skipped)
-
-
-def test_a_decoder_that_drops_a_frame_that_is_shown_decodes_it_again(tmp_path, monkeypatch):
-    """As if the decoder took a frame for one that nobody needs, and dropped it."""
-    path = make_video(tmp_path / "a.mp4", EVERY_100_MS, codec="libx264", b_frames=3, gop=20)
-
-    def prepare(self, stream, packet):
-        if packet.pts is not None:
-            self.seen_s = sorted([*self.seen_s, packet.pts * float(stream.time_base)])
-        stream.codec_context.skip_frame = "NONREF"
-
-    monkeypatch.setattr(frames._Skipping, "prepare", prepare)
-    times_s = [k / 10 for k in range(60)]
-    assert numbers(path, 10) == shown(EVERY_100_MS, times_s)
 
 
 @pytest.mark.parametrize("fps", [1, 3, 50])

@@ -37,6 +37,7 @@ from truemoment.media.video.containers import MOST_PIXELS, estimates_length, ope
 
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
+    from av.bitstream import BitStreamFilterContext
     from av.container import InputContainer
     from av.packet import Packet
     from av.video.frame import VideoFrame
@@ -230,6 +231,8 @@ class Outline:
         From there to the end of the last frame.
     keyframes_s, keyframes_pts
         Times and time stamps of key frames, where decoding can start.
+    restarts_s
+        Times of those key frames that no later frame looks back past (IDR), where the file says so.
     pixel_aspect
         Width of a pixel divided by its height.
     fault
@@ -245,6 +248,7 @@ class Outline:
     pixel_aspect: float
     fault: str = ""
     stills_s: Sequence[tuple[float, float]] = ()
+    restarts_s: Sequence[float] = ()
 
     def n_frames(self, fps: float, offset_s: float = 0.0) -> int:
         """Return how many frames :func:`stream_frames` yields, at least 1."""
@@ -381,7 +385,8 @@ def outline_and_shown(path: AnyPath, *, partial: bool = False) -> tuple[Outline,
     keyframes_s = [pts * tick_s - start_s for pts in keyframes]
     parts_s = _shown_from_to(start_s, shown_s, end_s)
     stills_s = [(low, high) for low, high in parts_s[parts_s[:, 1] - parts_s[:, 0] > STILL_S].tolist()]
-    outline = Outline(start_s, duration_s, keyframes_s, keyframes, aspect, fault, stills_s)
+    restarts_s = [pts * tick_s - start_s for pts in sorted(stamps.restarts)]
+    outline = Outline(start_s, duration_s, keyframes_s, keyframes, aspect, fault, stills_s, restarts_s)
     return outline, shown_s - start_s, tick
 
 
@@ -391,10 +396,11 @@ class _Stamps:
     def __init__(self) -> None:
         self.pts = array("q")
         self.keyframes: list[int] = []
+        self.restarts: list[int] = []
         self.end: float = -math.inf
 
-    def add(self, packet: Packet[Any]) -> None:
-        """Add the stamps of the next packet."""
+    def add(self, packet: Packet[Any], restarts: BitStreamFilterContext | None) -> None:
+        """Add the stamps of the next packet; `restarts` passes packets of IDR frames only, and empties them."""
         pts = packet.dts if packet.pts is None else packet.pts
         if pts is None or packet.is_discard:  # decoded for later frames, and not shown
             return
@@ -402,18 +408,31 @@ class _Stamps:
         self.end = max(self.end, pts, pts + (packet.duration or 0))
         if packet.is_keyframe and packet.pts is not None:
             self.keyframes.append(packet.pts)
+            if restarts and restarts.filter(packet):
+                self.restarts.append(pts)
 
 
 def _read_stamps(stamps: _Stamps, container: InputContainer, stream: VideoStream, *, partial: bool) -> str:
     """Add the stamps of all packets; return the fault of the file, "" if there is none."""
     try:
+        restarts = _restart_filter(stream)
         for packet in packets_of(container, stream):
-            stamps.add(packet)
+            stamps.add(packet, restarts)
     except read_errors() as error:
         if not partial:
             raise
         return f"cannot be read to its end ({error_in_words(error)})"
     return ""
+
+
+def _restart_filter(stream: VideoStream) -> BitStreamFilterContext | None:
+    """Return a filter that passes packets of IDR frames only; None for other codecs than :data:`SKIPPING_CODECS`."""
+    from av.bitstream import BitStreamFilterContext, bitstream_filters_available  # noqa: PLC0415 - as in `opened`
+
+    kinds = SKIPPING_CODECS.get(stream.codec_context.name)
+    if kinds is None or "filter_units" not in bitstream_filters_available:
+        return None
+    return BitStreamFilterContext(f"filter_units=pass_types={kinds}", stream)
 
 
 def _shown_from_to(start_s: float, shown_s: Floats, end_s: float) -> Floats:
@@ -555,8 +574,8 @@ def shown_at(
             yield time_s, frame[1]
 
 
-SKIPPING_CODECS = ("h264", "hevc")
-"""Codecs whose decoders know from the head of a frame that no other one needs it."""
+SKIPPING_CODECS = {"h264": "5", "hevc": "19-20"}
+"""Codecs whose decoders know from the head of a frame that no other one needs it; the numbers of their IDR units."""
 
 REORDERED = 32
 """Number of packets among which those of a frame and of a later one lie."""
@@ -568,7 +587,11 @@ def _can_skip(stream: VideoStream, outline: Outline) -> bool:
 
 
 class _Skipping:
-    """Which packets are decoded only if other frames need them: those with a later frame before the next wanted time.
+    """Which packets are decoded only if other frames need them, and which are not decoded at all.
+
+    The first are those with a later frame before the next wanted time. The others come after the last wanted frame
+    before an IDR frame: a frame is never shown before its packet's place in the order of decoding (``dts``), so from
+    the first packet placed after the last wanted time on, all are left out up to the IDR frame.
 
     Parameters
     ----------
@@ -579,21 +602,39 @@ class _Skipping:
     """
 
     def __init__(self, wanted_s: Sequence[float], outline: Outline) -> None:
-        self._wanted_s, self._origin_s = wanted_s, outline.origin_s
+        self._wanted_s, self._origin_s, self._restarts_s = wanted_s, outline.origin_s, outline.restarts_s
+        self._leaves_out = False
         self.seen_s: list[float] = []
         """Times of the packets until now, rising."""
 
-    def prepare(self, stream: VideoStream, packet: Packet[Any]) -> None:
-        """Set how the decoder treats a packet."""
+    def prepare(self, stream: VideoStream, packet: Packet[Any]) -> bool:
+        """Return whether a packet is decoded, and set how the decoder treats it."""
         skip = False
-        if packet.pts is not None and not packet.is_discard:
-            time_s = packet.pts * float(stream.time_base or 0) - self._origin_s
+        if packet.is_discard or not packet.size:
+            self._leaves_out = False
+        elif packet.pts is not None:  # one without times, as the second half of a frame, goes the way of the first
+            tick_s = float(stream.time_base or 0)
+            time_s = packet.pts * tick_s - self._origin_s
             at = bisect.bisect_left(self._wanted_s, time_s - SAME_TIME_S)
-            if at < len(self._wanted_s) and self.seen_s and self.seen_s[0] < time_s:  # the first frame has no other
+            is_first = not self.seen_s
+            if at < len(self._wanted_s) and not is_first and self.seen_s[0] < time_s:  # the first frame has no other
                 place = bisect.bisect_right(self.seen_s, time_s + SAME_TIME_S)
                 skip = place < len(self.seen_s) and self.seen_s[place] <= self._wanted_s[at] + SAME_TIME_S
             bisect.insort(self.seen_s, time_s)
+            place_s = None if is_first or packet.dts is None else packet.dts * tick_s - self._origin_s
+            self._leaves_out = place_s is not None and self._is_past(time_s, place_s)
         stream.codec_context.skip_frame = "NONREF" if skip else "DEFAULT"
+        return not self._leaves_out
+
+    def _is_past(self, time_s: float, place_s: float) -> bool:
+        """Whether no time is wanted from a packet's place on to the next IDR frame, and one soon after."""
+        restart = bisect.bisect_right(self._restarts_s, time_s + SAME_TIME_S)
+        if restart == len(self._restarts_s):
+            return False
+        after = bisect.bisect_left(self._wanted_s, self._restarts_s[restart] - SAME_TIME_S)
+        if after == len(self._wanted_s) or self._wanted_s[after] > place_s + WORTH_SEEKING_S:
+            return False
+        return after == 0 or self._wanted_s[after - 1] + SAME_TIME_S < place_s
 
     def expects(self, time_s: float, frame_s: float) -> bool:
         """Whether the time stamps say that the frame of `frame_s` is shown at a time; times before it are forgotten."""
@@ -641,9 +682,8 @@ def _timed(
 
 def _all_frames(container: InputContainer, stream: VideoStream, plan: _Skipping | None) -> Iterator[VideoFrame]:
     for packet in packets_of(container, stream):
-        if plan:
-            plan.prepare(stream, packet)
-        yield from packet.decode()
+        if not plan or plan.prepare(stream, packet):
+            yield from packet.decode()
 
 
 def _whole_frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
