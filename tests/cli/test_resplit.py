@@ -623,9 +623,7 @@ def hostile(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize(
-    "options", [("--order", "random"), ("--shift", "location", "--shift", "words")]
-)
+@pytest.mark.parametrize("options", [("--order", "random"), ("--shift", "location", "--shift", "words")])
 def test_hostile_text(call, hostile, tmp_path, monkeypatch, options):
     folder = tmp_path / "my *new* `folder` | <i>"
     words = ["resplit", "--annotations", str(hostile), "-o", str(folder), *QUICK, *options]

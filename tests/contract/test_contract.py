@@ -73,11 +73,11 @@ QUICK = [verb for verb in EXAMPLES if verb not in LONG]
 
 
 @pytest.fixture(scope="session")
-def whole(once):
+def whole(once, empty_pictures):
     """Whole files of all kinds, whose sentences are hostile."""
 
     def fill(folder):
-        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()), empty_pictures():
             make_crash_place(folder / "place")
             assert run([*GATHERED, "--quiet"]) == 0
             shutil.copy("a.jsonl", "c.jsonl")
