@@ -30,9 +30,9 @@ from hypothesis import HealthCheck, settings
 
 from truemoment import Annotations, Predictions
 from truemoment.base.boundary import documents
-from truemoment.baselines.sentence_network import Training
 from truemoment.cli import run
 
+from . import quick
 from .schemas import fault_of, kind_of, kind_of_page
 
 settings.register_profile(
@@ -254,33 +254,14 @@ def few_floors(monkeypatch):
 @pytest.fixture(scope="module")
 def quick_networks(run_folder):
     """Train the networks of floors for a few steps, for a module that does not look at how well they guess."""
-    quick = Training(hidden=(4, 4), epochs=(1, 1), fewest_steps=4, members=(2, 2))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("truemoment.baselines.floors.TRAININGS", (quick, quick))
-        patch.setattr("truemoment.baselines.paragraph_network.TRAINING", quick)
-        patch.setenv("TRUEMOMENT_CACHE", str(run_folder / "quick-networks"))  # its keys do not have the settings
+    with quick.quick_networks(run_folder / "quick-networks"):
         yield
-
-
-EMPTY_PICTURES = {"svg": b'<svg viewBox="0 0 1 1"></svg>', "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-1.4\n"}
 
 
 @pytest.fixture(scope="session")
 def empty_pictures():
     """Give a context in which figures are built but saved as empty pictures: drawing takes most of a page's time."""
-
-    @contextlib.contextmanager
-    def context():
-        from matplotlib.figure import Figure
-
-        def savefig(_, stream, *, format, **__):  # noqa: A002 - matplotlib's name
-            stream.write(EMPTY_PICTURES[format])
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Figure, "savefig", savefig)
-            yield
-
-    return context
+    return quick.empty_pictures
 
 
 @pytest.fixture

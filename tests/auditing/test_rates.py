@@ -10,6 +10,8 @@ from truemoment.evaluation.protocols import get_protocol
 from truemoment.evaluation.scores import Scores
 from truemoment.studies.audit.verdict import judge_floors
 
+from ..thorough import quick_are
+
 pytestmark = pytest.mark.slow
 
 MEASURES = parse_measures("R@1,IoU=0.5")
@@ -57,7 +59,7 @@ def most(share):
     return (share + 3 * math.sqrt(share * (1 - share) / RUNS)) * RUNS
 
 
-@pytest.mark.parametrize("n_videos", [20, 50, 200])
+@pytest.mark.parametrize("n_videos", quick_are([20, 200], [20, 50, 200]))
 def test_a_blind_method_of_another_seed_is_called_better_in_3_percent_at_most(n_videos):
     """Issue 19, point 7."""
     assert verdicts(n_videos, lambda _, __, again, ___: again).count("better") <= most(0.03)
@@ -69,7 +71,7 @@ def test_a_method_that_finds_a_fifth_is_called_better_on_300_videos():
     assert kinds.count("better") >= 0.8 * RUNS
 
 
-@pytest.mark.parametrize("n_videos", [20, 50])
+@pytest.mark.parametrize("n_videos", quick_are([50], [20, 50]))
 def test_a_method_that_is_better_where_videos_have_many_queries_is_seldom_called_worse(n_videos):
     """Issue 19, point 7: no true difference, but an effect that goes with the number of queries; 5 % at most.
 

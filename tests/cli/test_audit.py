@@ -17,6 +17,20 @@ def demo(demo_run, tmp_path_factory):
     return Path(shutil.copytree(demo_run / "truemoment-demo", tmp_path_factory.mktemp("demo") / "out"))
 
 
+@pytest.fixture(scope="module")
+def few_videos(demo, tmp_path_factory):
+    """Every tenth video of it, for what is refused."""
+    folder = tmp_path_factory.mktemp("small")
+    rows = [json.loads(line) for line in (demo / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
+    kept = set(sorted({row["video_id"] for row in rows})[::10])
+    for name in ("annotations", "seeing-test-ood"):
+        header, *lines = (demo / f"{name}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        lines = [header, *lines] if "query_id" in header else lines  # not the line that signs the whole annotations
+        chosen = [line for line in lines if json.loads(line)["query_id"].partition("#")[0] in kept]
+        (folder / f"{name}.jsonl").write_text("".join(chosen), encoding="utf-8")
+    return folder
+
+
 @pytest.fixture(scope="module", autouse=True)
 def after_the_demo(demo_run, quick_networks):
     """Train small networks, but not for the demo, which others look at."""
@@ -171,8 +185,8 @@ def test_gate_of_a_method_that_guesses_fails(call, demo):
         (["--protocol", "nobody"], "unknown protocol 'nobody'"),
     ],
 )
-def test_mistakes_are_told_in_one_line(call, demo, more, message):
-    words = arguments(demo, "seeing", "--quiet")
+def test_mistakes_are_told_in_one_line(call, few_videos, more, message):
+    words = arguments(few_videos, "seeing", "--quiet")
     status, out, err = call(*words, *more)
     assert status == 2
     assert message in err

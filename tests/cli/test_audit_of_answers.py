@@ -66,11 +66,18 @@ def arguments(files, *more):
     ]
 
 
-@pytest.fixture(scope="session")
-def written(files, empty_pictures):
+@pytest.fixture(scope="module", autouse=True)
+def after_the_demo(files, quick_networks):
+    """Train small networks, but not for the demo, which others look at."""
+    del files, quick_networks
+
+
+@pytest.fixture(scope="module")
+def written(files, empty_pictures, after_the_demo):
     """Give the document and the page of an audit with all that may be given."""
     from truemoment.cli import run
 
+    del after_the_demo
     document, page = files / "audit.json", files / "audit.html"
     words = ["--text-only", str(files / "guessing-test-ood.jsonl"), "--json", str(document), "--html", str(page)]
     words += ["--shuffled", str(files / "seeing-test-ood-shuffled.jsonl"), "--quiet"]

@@ -78,12 +78,12 @@ def charades(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(charades, tmp_path_factory):
-    """Give a folder with a bench, bench.json, results.csv, bench.html and figures."""
+def made(charades, tmp_path_factory, empty_pictures):
+    """Give a folder with a bench, bench.json, results.csv, bench.html and figures, which are empty."""
     root = tmp_path_factory.mktemp("made")
     words = [*OPTIONS, "--data-dir", charades, "-o", root / "bench", "--json", root / "bench.json"]
     words += ["--results", root / "results.csv", "--html", root / "bench.html", "--figures", root / "figures"]
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, empty_pictures():
         patch.chdir(root)
         patch.setattr(sys, "argv", ["truemoment"])
         assert run([str(word) for word in ["bench", "closer-look", *words, "--quiet"]]) == 0

@@ -14,7 +14,7 @@ from truemoment.worlds.described.film import DescribedSettings, make_described
 def truth(tmp_path_factory):
     """A film with its track."""
     settings = DescribedSettings(pictures=False, damage=Damage())
-    return make_described(tmp_path_factory.mktemp("plain"), 2, 0, settings)
+    return make_described(tmp_path_factory.mktemp("plain"), 1, 0, settings)
 
 
 def align(*words):

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file  # noqa: E402 - PyTorch may be missing
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))  # the maker of published files
 from authors_files import SMALL, content, numbers, options, weight  # noqa: E402 - as above
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("undrawn")]
 
 
 @pytest.fixture

@@ -232,7 +232,9 @@ def test_a_link_in_a_foreign_demo_is_not_followed(fails, tmp_path, name):
     assert {of: of.read_bytes() for of in mine.rglob("*") if of.is_file()} == before
 
 
-def test_what_was_put_into_the_index_of_a_demo_stays(fails, tmp_path):
+def test_what_was_put_into_the_index_of_a_demo_stays(fails, tmp_path, monkeypatch):
+    video = Annotations.from_rows([("film#0", "film", 60.0, "a red circle", 2.0, 9.0)])
+    monkeypatch.setattr("truemoment.worlds.scenes.render_video", lambda *_: video)
     claim(tmp_path, ["film.mp4", "film.mp4.index", "film.jsonl", "found.jsonl", "found.html"])
     (tmp_path / "film.mp4.index").mkdir()
     (tmp_path / "film.mp4.index" / "thesis.txt").write_text("mine")

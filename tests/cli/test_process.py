@@ -42,11 +42,6 @@ def test_the_console_script():
     assert (done.returncode, done.stdout, done.stderr) == (0, f"truemoment {__version__}\n", "")
 
 
-def test_as_a_module():
-    done = run("--version")
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"truemoment {__version__}\n", "")
-
-
 def test_statuses(annotations, predictions, tmp_path):
     on = ["--annotations", annotations]
     assert run("evaluate", predictions, *on, "--split", "test").returncode == 0
@@ -75,7 +70,7 @@ def test_nothing_heavy_is_imported_with_the_package():
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
 class TestPosix:
-    @pytest.mark.parametrize("words", [["measures", "list"], ["datasets", "info", "tacos"], ["--help"]])
+    @pytest.mark.parametrize("words", [["measures", "list"], ["--help"]])
     def test_a_reader_that_has_gone(self, words):
         # As behind "| head -1": no error, and no status that means something else (1 is a failed check).
         reader, writer = os.pipe()
@@ -147,9 +142,8 @@ class TestPosix:
     @pytest.mark.parametrize(
         ("verb", "streams"),
         [
-            *((verb, "2>&-") for verb in ("evaluate", "convert")),
-            *(pytest.param(verb, "2>&-", marks=pytest.mark.thorough) for verb in ("audit", "bias")),
-            *(("evaluate", streams) for streams in ("<&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-")),
+            *(("evaluate", streams) for streams in (">&-", "2>&-", "<&- >&- 2>&-")),
+            *(pytest.param(verb, "2>&-", marks=pytest.mark.thorough) for verb in ("convert", "audit", "bias")),
         ],
     )
     def test_streams_that_are_closed(self, tmp_path, annotations, predictions, verb, streams):
@@ -169,7 +163,7 @@ class TestPosix:
         assert (tmp_path / "out").read_text().startswith("{" if verb != "convert" else "query_id")
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-    @pytest.mark.parametrize("words", [["measures", "list"], ["protocols", "show", "x"], [], ["--debug", "datasets"]])
+    @pytest.mark.parametrize("words", [["measures", "list"], ["protocols", "show", "x"], []])
     def test_nowhere_to_print_anything(self, words):
         with Path("/dev/full").open("w") as full:
             done = subprocess.run([*MODULE, *words], stdout=full, stderr=full, check=False, timeout=60)
@@ -203,7 +197,6 @@ class TestPosix:
             [b"evaluate", preds, *own, b"--json", out + b".json", b"--save-scores", out + b".npz"],
             [b"convert", preds, b"--to", b"native", b"-o", out + b".jsonl", *own],
             [b"baseline", b"uniform", *own, b"-o", out + b".parquet"],
-            [b"datasets", b"check", mine],
         ):
             done = subprocess.run([*MODULE, *words], env=environment, capture_output=True, check=False, timeout=60)
             assert done.returncode == 0, done.stderr
@@ -226,12 +219,10 @@ class TestPosix:
             Path(os.fsdecode(path)).write_bytes(predictions.read_bytes())
         except OSError:
             pytest.skip("this file system refuses such names")
-        words = [*MODULE, "evaluate", os.fsdecode(path), "--annotations", str(annotations), "--split", "test"]
-        for target in ("-", str(tmp_path / "report.json")):
-            done = subprocess.run([*words, "--json", target], capture_output=True, check=False, timeout=60)
-            assert done.returncode == 0, done.stderr
-            written = done.stdout if target == "-" else Path(target).read_bytes()
-            assert json.loads(written.decode("utf-8", "replace"))["match"]["rows"] == 3
+        words = ["evaluate", os.fsdecode(path), "--annotations", str(annotations), "--split", "test", "--json", "-"]
+        done = subprocess.run([*MODULE, *words], capture_output=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout.decode("utf-8", "replace"))["match"]["rows"] == 3
 
     def test_a_terminal_that_shows_only_ascii(self, annotations, predictions):
         path = predictions.rename(predictions.with_name("préds.jsonl"))

@@ -16,7 +16,7 @@ from truemoment.base.boundary.folders import lock_folder  # noqa: E402 - as belo
 from truemoment.learning.training.results import read_rows  # noqa: E402 - PyTorch may be missing
 from truemoment.worlds import make_world, write_world  # noqa: E402 - as above
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("undrawn")]
 
 TINY = [
     "--set=settings.n_clips=8",

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("undrawn")]
 
 VIDEOS = {"train": ("a", "b", "c", "d"), "val": ("e", "f"), "test": ("g",)}
 WIDTHS = {"slowfast_features": 6, "clip_features": 4}

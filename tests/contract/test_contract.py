@@ -68,17 +68,16 @@ REFUSED = re.compile(
 )
 
 EXAMPLES = examples()
-BETWEEN = "==== between Markdown and LaTeX"
-WITH_TABLES = [verb for verb, of in EXAMPLES.items() if "--table" in of.options]
+BETWEEN = "==== between the terminal, Markdown and LaTeX"
 QUICK = [verb for verb in EXAMPLES if verb not in LONG]
 
 
 @pytest.fixture(scope="session")
-def whole(once):
+def whole(once, empty_pictures):
     """Whole files of all kinds, whose sentences are hostile."""
 
     def fill(folder):
-        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()), empty_pictures():
             make_crash_place(folder / "place")
             assert run([*GATHERED, "--quiet"]) == 0
             shutil.copy("a.jsonl", "c.jsonl")
@@ -190,12 +189,13 @@ def check_page(text):
     assert not re.search(r"@import|url\((?!['\"]?(?:data:|#))", text)
 
 
-@pytest.mark.parametrize("option", ["--help", "-h"])
 @pytest.mark.parametrize("verb", [*dict.fromkeys(verb.rpartition(" ")[0] for verb in verbs()), *verbs()])
-def test_help_fits_a_screen(capsys, verb, option):
-    assert run([*verb.split(), option]) == 0
+def test_help_fits_a_screen(capsys, verb):
+    assert run([*verb.split(), "-h"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
+    assert run([*verb.split(), "--help"]) == 0
+    assert capsys.readouterr() == (out, "")
     assert out.startswith(" ".join(("Usage: truemoment", *verb.split(), "")))
     assert not re.search(r"\\b|\x08", out)  # click's mark for text laid out by hand, which must not be seen
     words = [line for line in out.splitlines() if not line.lstrip().startswith("truemoment ")]  # examples are copied
@@ -203,11 +203,12 @@ def test_help_fits_a_screen(capsys, verb, option):
 
 
 @pytest.mark.parametrize("verb", quick_are(QUICK, list(EXAMPLES)))
-def test_it_keeps_the_contract(do, verb):
+def test_it_keeps_the_contract(do, monkeypatch, verb):
     """Twice with one seed, once by two workers: the same document, alone on standard output or in a file, and files."""
     example = EXAMPLES[verb]
     words = [*example.words, *example.having(html="page.html", figures="figures", seed="3")]
     first = do(*words, *example.having(json="-", quiet="", workers="1", jobs="1"))
+    show_all_styles(monkeypatch)
     second = do(*words, *example.having(json="found.json", workers="2", jobs="2"))
     assert first.status in {0, 1}, first.err
     assert second.status == first.status
@@ -215,8 +216,11 @@ def test_it_keeps_the_contract(do, verb):
         done.check_text()
     if "--quiet" in example.options:
         assert first.err == ""
+    shown, markdown, latex = ("".join(second.out.split(f"{BETWEEN}\n")[style::3]) for style in range(3))
     if "--full" in example.options and verb not in LISTS:
-        assert height(second.out.replace("page: page.html\n", "")) <= LINES, second.out
+        assert height(shown.replace("page: page.html\n", "")) <= LINES, shown
+    if "--table" in example.options:
+        check_tables(verb, markdown, latex)
     if "--json" in example.options:
         documents = [json.loads(first.out), json.loads((second.place / "found.json").read_text("utf-8"))]
         kind = kind_of(documents[0])
@@ -236,21 +240,19 @@ def test_it_keeps_the_contract(do, verb):
             assert (first.place / name).read_bytes() == (second.place / name).read_bytes(), name
 
 
-@pytest.mark.parametrize("verb", quick_are(set(QUICK) & set(WITH_TABLES), WITH_TABLES))
-def test_tables_are_markdown_and_latex(do, monkeypatch, verb):
-    """Each row of a table has as many cells as its head; a command that is run once shows its report in both."""
-    lines = delivery._lines
+def show_all_styles(monkeypatch):
+    """Let commands show each report as the terminal has it, in Markdown and in LaTeX."""
+    lines, lines_of = delivery._lines, delivery._lines_of
 
-    def both(report, style):
-        return [*lines(report, style), BETWEEN, *lines(report, "latex"), BETWEEN]
+    def in_all(report, shown):
+        return [*shown, BETWEEN, *lines(report, "md"), BETWEEN, *lines(report, "latex"), BETWEEN]
 
-    monkeypatch.setattr(delivery, "_lines", both)
-    example = EXAMPLES[verb]
-    done = do(*example.words, *example.having(html="page.html", seed="3"), "--table", "md")
-    assert done.status in {0, 1}, done.err
-    done.check_text()
-    parts = done.out.split(BETWEEN)
-    markdown, latex = "".join(parts[::2]), "".join(parts[1::2])
+    monkeypatch.setattr(delivery, "_lines", lambda report, style: in_all(report, lines(report, style)))
+    monkeypatch.setattr(delivery, "_lines_of", lambda report, *of: in_all(report, lines_of(report, *of)))
+
+
+def check_tables(verb, markdown, latex):
+    """Each row of a table has as many cells as its head."""
     rows = [line for line in markdown.splitlines() if line.startswith("|")]
     assert rows or verb in {"cite", "predict run", "index calibrate", "search split"}  # a list, and nothing but notes
     for above, row in pairwise(rows):

@@ -83,7 +83,7 @@ def test_a_model_trains_and_is_audited_with_a_floor_and_a_check(run, theirs):
     data = ("--annotations", "world/annotations.jsonl")
     features = ("--features", "world/features.npz")
     assert "model  two-ends, " in run("truemoment", "train", "two-ends.yaml", *data, *features, "-o", "run")
-    measured = ("--measures", "R@1,IoU=0.5", "--resamples", "200", "--full")
+    measured = ("--measures", "R@1,IoU=0.5", "--resamples", "200", "--permutations", "99", "--full")
     found = run("truemoment", "audit", "run/test-ood.jsonl", *data, "--split", "test-ood", "--model", "run", *measured)
     changed = re.search(r"R@1,IoU=0.5 changes from ([\d.]+) to ([\d.]+) \(segments shuffled\)", " ".join(found.split()))
     before, after = map(float, changed.groups())

@@ -6,14 +6,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from ..thorough import quick_are
-
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 from run_notebooks import FOLDER, executed  # noqa: E402 - a file of tools/, which is no package
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 NOTEBOOKS = {path.stem: path for path in sorted(FOLDER.glob("*.ipynb"))}
 
@@ -27,7 +25,7 @@ def outputs(notebook):
     ]
 
 
-@pytest.mark.parametrize("path", quick_are(["audit-your-model"], NOTEBOOKS))
+@pytest.mark.parametrize("path", NOTEBOOKS.values(), ids=NOTEBOOKS)
 def test_outputs_are_those_of_the_page(path):
     pytest.importorskip("torch", exc_type=ImportError)
     kept = nbformat.read(path, as_version=4)

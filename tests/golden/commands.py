@@ -266,6 +266,7 @@ CASES = (
         ),
         exact_files=False,
         needs=("torch", "transformers", "av"),
+        is_thorough=True,  # tests/cli/test_demo_search.py looks at the same demo
     ),
     # Products: their pages' answers are held by schemas (tests/schemas.py).
     Case(
@@ -290,6 +291,7 @@ CASES = (
         ),
         exact_files=False,
         needs=("torch", "av", "rapidfuzz"),
+        is_thorough=True,  # tests/contract runs the same commands on the collection of a film of one minute
     ),
     # What an earlier version wrote.
     Case(

@@ -21,6 +21,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 def main() -> int:
     """Hunt, and print how it went."""
+    from tests.quick import empty_pictures, quick_networks
+
     arguments = argparse.ArgumentParser(prog="python -m tests.hostile")
     arguments.add_argument("--inputs", type=int, default=0, help="inputs; 20,000 where nothing else is asked for")
     arguments.add_argument("--requests", type=int, default=0, help="requests to each server")
@@ -37,7 +39,11 @@ def main() -> int:
     if not (given.requests or given.minutes or given.crashes or given.sweep):
         given.inputs = given.inputs or 20_000
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
-    with tempfile.TemporaryDirectory(prefix="hunt-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="hunt-") as folder,
+        quick_networks(Path(folder) / "cache"),
+        empty_pictures(),
+    ):
         parts = [
             *([hunt] if given.inputs else []),  # first: it forks fastest before the rest is imported
             *([ask_servers] if given.requests else []),
@@ -79,7 +85,6 @@ def crash(given: argparse.Namespace, folder: Path) -> int:
 
     whole = whole_files(folder)
     add_long(whole)
-    os.environ["TRUEMOMENT_CACHE"] = str(folder / "cache")
     with tacos_from_here():
         found = crash_all(given.seed, given.crashes, max(1, given.crashes // 10), whole, folder, only, ways)
     print(f"{len(found)} crashes handled badly")
@@ -91,7 +96,6 @@ def sweep_all(given: argparse.Namespace, folder: Path) -> int:
     from tests.hostile.crash_place import add_long
     from tests.hostile.sweeps import gather, sweep
 
-    os.environ["TRUEMOMENT_CACHE"] = str(folder / "cache")
     whole = whole_files(folder)
     add_long(whole)
     gather(whole)

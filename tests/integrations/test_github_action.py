@@ -117,7 +117,7 @@ def test_no_python_starts_in_the_checkout():
     assert [bool(re.search("--require-hashes -r|--no-build-isolation", line)) for line in pip] == [True] * 3
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_files_of_the_checkout_do_not_run(tmp_path):
     """The command that makes the environment, in a folder with modules of the standard library's names."""
     checkout, place = tmp_path / "checkout", tmp_path / "runner"

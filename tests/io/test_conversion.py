@@ -126,7 +126,7 @@ def test_round_trip(folder, name, data):
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(WRITABLE, WRITABLE)))
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_conversion_loses_nothing_that_both_carry(folder, first, second, data):
     rows = data.draw(worlds(FORMATS[first].loses | FORMATS[second].loses))

@@ -71,7 +71,7 @@ def test_a_program_that_uses_the_package(foreign, tmp_path, script):
     assert not pwned.exists(), pwned.read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_server_with_a_worker(foreign, films):
     """Pages start processes that read videos."""
     folder, pwned = foreign

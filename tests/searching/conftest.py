@@ -79,3 +79,19 @@ def index(tmp_path, built, painted, films):
     for file in folder.glob("videos/*/about.json"):
         file.write_text(file.read_text().replace(str(painted.resolve()), str(films.resolve())))
     return Index(folder)
+
+
+@pytest.fixture(scope="session")
+def shards(painted):
+    """Give shards of 4 s of a film, ten of them, and what must come of each."""
+    import numpy as np
+
+    from truemoment.media.video.frames import outline_of, stream_frames
+    from truemoment.searching.extraction import Shard
+    from truemoment.searching.writing import VideoFile
+
+    path = painted / "a.mp4"
+    outline = outline_of(path)
+    rows = np.array([frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 2.0)], dtype=np.float32)
+    made = [Shard(VideoFile("a", path, "1:a"), k, 8 * k, 8 * k + 8, 2.0, outline) for k in range(10)]
+    return made, {("a", k): rows[8 * k : 8 * k + 8] for k in range(10)}

@@ -5,18 +5,12 @@ import multiprocessing
 import os
 import re
 import signal
-import socket
-import stat
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-import warnings
 from collections import Counter
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -34,16 +28,6 @@ from truemoment.searching.index import Index
 from truemoment.searching.writing import IndexWriter, VideoFile
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="session")
-def shards(painted):
-    """Give shards of 4 s of a film, ten of them, and what must come of each."""
-    path = painted / "a.mp4"
-    outline = outline_of(path)
-    rows = np.array([frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 2.0)], dtype=np.float32)
-    made = [Shard(VideoFile("a", path, "1:a"), k, 8 * k, 8 * k + 8, 2.0, outline) for k in range(10)]
-    return made, {("a", k): rows[8 * k : 8 * k + 8] for k in range(10)}
 
 
 def check(results, expected):
@@ -333,122 +317,6 @@ def _is_there(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-@pytest.fixture(scope="module")
-def ray_here(request, colours, tmp_path_factory):
-    """Ray knows no cluster, and its workers find the encoder; gives a home folder."""
-    request.getfixturevalue("no_cluster")
-    home = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("HOME", str(home))
-        folders = [str(Path(colours.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        patched.setenv("PYTHONPATH", os.pathsep.join(folders))
-        yield home
-
-
-@dataclass
-class RayRun:
-    """A run on Ray: what came, the worker that was killed, and what a stranger saw meanwhile."""
-
-    results: list = field(default_factory=list)
-    killed: int = 0
-    addresses: set = field(default_factory=set)
-    stranger: str = ""
-    commands: str = ""
-    folder: Path = Path()
-    modes: list = field(default_factory=list)
-
-
-STRANGER = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1]).internal_kv_keys(b'', None)"
-"""Asks the head of a cluster what it has stored, without a token."""
-
-
-@pytest.fixture(scope="module")
-def ray_run(shards, colours, ray_here):
-    """One run, as starting Ray takes seconds."""
-    run = RayRun()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Ray's own
-        for result in embed_shards("ray", iter(shards[0]), colours.ColourLoader("slow"), 2):
-            run.results.append(result)
-            if len(run.results) == 5:
-                import ray
-
-                of_ray = _descendants(os.getpid())
-                run.addresses = _listened_at(of_ray)
-                run.commands = "".join(Path(f"/proc/{pid}/cmdline").read_text() for pid in of_ray if _is_there(pid))
-                run.folder = Path(ray._private.worker._global_node.get_session_dir_path())
-                ours = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"}
-                run.stranger = subprocess.run(
-                    [sys.executable, "-c", STRANGER, ray.get_runtime_context().gcs_address],
-                    env={**ours, "RAY_AUTH_MODE": "disabled", "HOME": str(ray_here / "other")},
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                ).stderr
-                run.modes = [stat.S_IMODE(folder.stat().st_mode) for folder in run.folder.parents]
-                run.killed = int(result.worker.rpartition(":")[2])
-                os.kill(run.killed, signal.SIGKILL)
-    return run
-
-
-def _descendants(pid):
-    """All processes that a process has started, itself among them."""
-    parents = {}
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            parents[int(file.parent.name)] = int(file.read_text().rpartition(")")[2].split()[1])
-    found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found
-
-
-def _listened_at(pids):
-    """Addresses of this machine at which processes listen for TCP connections, as the kernel lists them (proc(5))."""
-    sockets = set()
-    for pid in pids:
-        for link in Path(f"/proc/{pid}/fd").glob("*"):
-            with contextlib.suppress(OSError):
-                sockets.add(str(link.readlink()))
-    found = set()
-    for file, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
-        for line in Path(f"/proc/net/{file}").read_text().splitlines()[1:]:
-            words = line.split()
-            if words[3] == "0A" and f"socket:[{words[9]}]" in sockets:  # it listens
-                raw = bytes.fromhex(words[1].partition(":")[0])
-                swapped = b"".join(raw[k : k + 4][::-1] for k in range(0, len(raw), 4))  # words of 4 bytes
-                found.add(socket.inet_ntop(family, swapped).removeprefix("::ffff:"))
-    return found
-
-
-def test_ray_does_each_shard_once_though_a_worker_is_killed(shards, ray_run):
-    check(ray_run.results, shards[1])
-    assert ray_run.killed != os.getpid()
-    assert not _is_there(ray_run.killed)
-
-
-def test_ray_of_this_machine_listens_on_no_interface_but_loopback(ray_run):
-    assert ray_run.addresses == {"127.0.0.1"}
-
-
-def test_ray_of_this_machine_answers_nobody_without_its_token(ray_run):
-    assert "AuthenticationError" in ray_run.stranger
-
-
-def test_the_token_of_ray_is_in_no_file_and_no_command(ray_run, ray_here):
-    """Processes of other users see neither; the environment of a process is its user's own (proc(5))."""
-    assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
-    assert os.environ["RAY_AUTH_TOKEN"] not in ray_run.commands
-    assert "gcs_server" in ray_run.commands
-    assert not (ray_here / ".ray").exists()
-
-
-def test_the_files_of_ray_are_in_a_folder_of_its_user_and_go_with_it(ray_run):
-    """Ray opens its folders to everybody, and they hold the sockets of its processes."""
-    assert 0o700 in ray_run.modes
-    assert not ray_run.folder.parent.parent.exists()
 
 
 # ------------------------------------------------------------------------------------------------- the report

@@ -1,9 +1,6 @@
-"""A search in shares of an index: equal to a search of the whole index, in this process and on Ray."""
+"""A search in shares of an index: equal to a search of the whole index; on Ray: test_ray.py."""
 
 import dataclasses
-import os
-import signal
-import warnings
 
 import msgspec
 import numpy as np
@@ -12,15 +9,13 @@ from drawn_indexes import sentences_near, write_drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemoment.base.boundary.distribution.actors import ray_actors
-from truemoment.base.boundary.distribution.cluster import ray_cluster
-from truemoment.base.errors import InputError, UsageError
+from truemoment.base.errors import InputError
 from truemoment.searching.codes import make_codes
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings, default_proposals
 from truemoment.searching.request import RankingOptions
 from truemoment.searching.searcher import IndexSearcher
-from truemoment.searching.shards import ShardedSearcher, searched_by_ray, shards_of
+from truemoment.searching.shards import ShardedSearcher, shards_of
 from truemoment.searching.stopping import calibrate, write_calibration
 
 pytest.importorskip("faiss", exc_type=ImportError)
@@ -49,7 +44,7 @@ def in_shares(index, ranking, count, videos=None):
     return ShardedSearcher(index, ranking, videos, lambda question: [share(question) for share in shares])
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(
     count=st.integers(1, 40),
     seed=st.integers(0, 2**32 - 1),
@@ -65,16 +60,16 @@ def test_any_number_of_shares_is_one_index_to_the_bit(index, count, seed, n_vide
     assert in_shares(index, ranking, count, videos).find(vectors) == IndexSearcher(index, ranking, videos).find(vectors)
 
 
-@pytest.mark.parametrize("count", [1, 3, 8])
-def test_shares_that_select_videos_find_moments_as_good_or_better(index, count):
+def test_shares_that_select_videos_find_moments_as_good_or_better(index):
     vectors = sentences_near(index, 20, seed=8)
     exact, whole = (IndexSearcher(index, ranking).find(vectors) for ranking in (EXACT, RANKING))
     assert [retrieved.ended_by for retrieved in whole].count("rule") > 10
-    for best, alone, together in zip(exact, whole, in_shares(index, RANKING, count).find(vectors), strict=True):
-        assert [moment.score for moment in together.moments] >= [moment.score for moment in alone.moments]
-        assert together.n_videos >= alone.n_videos
-        if alone.ended_by == "rule" and alone.moments == best.moments:
-            assert together.moments == alone.moments
+    for count in (1, 8):
+        for best, alone, together in zip(exact, whole, in_shares(index, RANKING, count).find(vectors), strict=True):
+            assert [moment.score for moment in together.moments] >= [moment.score for moment in alone.moments]
+            assert together.n_videos >= alone.n_videos
+            if alone.ended_by == "rule" and alone.moments == best.moments:
+                assert together.moments == alone.moments
 
 
 def test_every_video_is_in_one_share(index):
@@ -93,70 +88,3 @@ def test_another_index_on_a_machine_is_refused(index):
     ):
         with pytest.raises(InputError, match="differs from the index that is searched"):
             dataclasses.replace(shard, **changed).open()
-
-
-# ------------------------------------------------------------------------------------------------- on Ray
-
-
-@pytest.fixture(scope="module")
-def cluster(request):
-    """A cluster of two cores on this machine; starting it takes seconds."""
-    request.getfixturevalue("no_cluster")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Ray's own
-        with ray_cluster(2):
-            yield
-
-
-@pytest.fixture
-def opens():
-    """Open a part that answers with its number and process, or fails: a local function, which Ray sends as it is."""
-
-    def open_part(part):
-        def answer(question):
-            if question == ("fail", part):
-                raise ValueError("of the\nsecond line")
-            return part, os.getpid()
-
-        return answer
-
-    return open_part
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("cluster")
-def test_workers_of_a_cluster_find_what_one_process_finds(index):
-    vectors = sentences_near(index, 5, seed=3)
-    with searched_by_ray(index, EXACT, None, 2) as searcher:
-        assert searcher.find(vectors) == IndexSearcher(index, EXACT).find(vectors)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("cluster")
-def test_a_worker_that_is_killed_begins_again(opens):
-    with ray_actors(opens, range, 2, needs="nothing") as ask:
-        before = ask("who")
-        assert [part for part, _ in before] == [0, 1]
-        os.kill(before[1][1], signal.SIGKILL)
-        after = ask("who")
-    assert after[0] == before[0]
-    assert after[1][0] == 1
-    assert after[1][1] != before[1][1]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("cluster")
-def test_what_fails_in_a_worker_is_one_line(opens):
-    with ray_actors(opens, range, 2, needs="nothing") as ask:
-        with pytest.raises(InputError) as caught:
-            ask(("fail", 1))
-        assert "\n" not in str(caught.value)
-        assert "a worker of the cluster failed: second line" in str(caught.value)
-        assert [part for part, _ in ask("who")] == [0, 1]  # it still answers
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("cluster")
-def test_more_workers_than_cores_are_refused(index):
-    with pytest.raises(UsageError, match="got 3 workers, expected up to 2: the cores of the cluster"):
-        searched_by_ray(index, EXACT, None, 3).__enter__()

@@ -41,7 +41,7 @@ def test_delta_is_the_quantile_of_what_each_sentence_needs(drawn):
 
 def test_a_search_stops_where_it_is_complete(drawn):
     """Searches for the very sentences are complete at the largest quantile; of others 97 % at least (scale, item 2)."""
-    sample = sentences_near(drawn, 60, seed=5)
+    sample = sentences_near(drawn, 30, seed=5)
     calibration = calibrate(drawn, sample, sentences="drawn", quantile=0.999)
     exact = search_index(drawn, sample, 5)
     found = search_until(drawn, sample, calibration, FirstStage(drawn), 5, most=30)

@@ -78,8 +78,11 @@ def lists(predictions):
 # ---- The published steps
 
 
-@pytest.mark.parametrize("top", [1, 10, 1000])
-@pytest.mark.parametrize("grid", [SMALL, WindowedGrid(), WindowedGrid(32, 12, 5.0, 16, (3, 2))], ids=str)
+@pytest.mark.parametrize(
+    ("grid", "top"),
+    [(SMALL, 1), (SMALL, 10), (SMALL, 1000), (WindowedGrid(), 10), (WindowedGrid(32, 12, 5.0, 16, (3, 2)), 100)],
+    ids=str,
+)
 def test_against_the_published_steps(asked, grid, top):
     frames, sentences, queries = asked
     found = lists(ZeroShot(frames, sentences, grid).ground(queries, top))

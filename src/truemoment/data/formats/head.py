@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -67,7 +67,7 @@ class Head:
         return frozenset(path[0] for path in kinds if len(path) == 1) if line.startswith(b"{") else frozenset()
 
     @functools.cached_property
-    def outline(self) -> dict[Steps, Kind]:
+    def outline(self) -> Mapping[Steps, Kind]:
         """Result of :func:`outline`, if the file is JSON."""
         return outline(self.data) if self.is_object or self.is_list else {}
 
@@ -111,7 +111,8 @@ DEEPEST = 6
 _TOKEN = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*)"|(?P<mark>[{}\[\],:])|(?P<other>[^\s{}\[\],:"]+)|(?P<cut>")')
 
 
-def outline(data: bytes) -> dict[Steps, Kind]:
+@functools.lru_cache(maxsize=4)  # a file of several splits is recognised for each of them
+def outline(data: bytes) -> Mapping[Steps, Kind]:
     """Return the kind of the first value at each path of keys in (possibly truncated) JSON, down to six steps.
 
     ``[]`` represents the items of a list.
