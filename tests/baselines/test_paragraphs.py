@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,9 +155,25 @@ def test_they_are_floors_where_the_order_informs(shuffled, monkeypatch):
         assert names["order-table"].training_spread == 0
 
 
-def test_a_network_that_was_kept_answers_as_before():
+@pytest.fixture(scope="module")
+def fitted():
+    return ParagraphNetwork.of(np.random.default_rng(0)).fit(paragraphs(1, 40))
+
+
+def test_the_network_has_mean_weights_and_a_single_member_those_of_one_resample(fitted):
+    # a = 0: the network with a memory alone; a = 1: the sentence network alone; g = 0: no chain.
+    queries = paragraphs(2, 10).queries
+    apart = replace(fitted, weights=np.array([[0.0, 0.0], [1.0, 0.0]]))
+    members = apart.members(queries)
+    np.testing.assert_allclose(members[0], fitted.context.members(queries)[0], rtol=1e-9)
+    np.testing.assert_allclose(members[1], fitted.sentence.members(queries)[1], rtol=1e-9)
+    both = replace(fitted, weights=np.array([[0.5, 0.0]])).probabilities(queries)
+    assert np.array_equal(apart.probabilities(queries), both)
+    assert fitted.weights.shape == (100, 2)
+
+
+def test_a_network_that_was_kept_answers_as_before(fitted):
     train, test = paragraphs(1, 40), paragraphs(2, 10)
-    fitted = ParagraphNetwork.of(np.random.default_rng(0)).fit(train)
     again = ParagraphNetwork(np.random.default_rng(0), fitted.sentence).unpacked(fitted.packed(), train)
     assert np.array_equal(fitted.probabilities(test.queries), again.probabilities(test.queries))
     assert isinstance(fitted.sentence, SentenceNetwork)
