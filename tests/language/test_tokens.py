@@ -64,10 +64,11 @@ def test_tokens_stand_in_the_sentence_in_order(sentence, how):
     end = 0
     for span in found:
         assert end <= span.start < span.end
-        assert span.text == sentence[span.start : span.end].translate(str.maketrans("’‘ʼ", "'''")).lower()
+        text = sentence[span.start : span.end].lower()
+        assert span.text == (text.translate(str.maketrans("’‘ʼ", "'''")) if how == "words" else text)
         assert not any(character.isspace() for character in sentence[span.start : span.end])
         end = span.end
-    if any(character.isalpha() for character in sentence):
+    if any(character.isalpha() and character != "ʼ" for character in sentence):  # an apostrophe that is a letter
         assert found
 
 

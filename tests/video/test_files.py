@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from truemoment.base.errors import DataWarning, InputError, MissingFileError
@@ -38,6 +39,7 @@ def test_files_are_videos_by_their_content(tmp_path):
     """Case 13; DeepLabCut#2763, photoprism#2899, libopenshot#417: endings in capitals, and endings on no list."""
     av = pytest.importorskip("av")
     kinds = {"mp4": "mp4", "MP4": "mp4", "MTS": "mpegts", "ts": "mpegts", "m2ts": "mpegts", "m4v": "mp4", "mpg": "mpeg"}
+    noise = np.random.default_rng(0).integers(0, 256, (48, 64, 3), dtype=np.uint8)
     kinds |= {"flv": "flv", "wmv": "asf", "3gp": "3gp", "mov": "mov", "film": "matroska"}
     for ending, container in kinds.items():
         codec = "flv" if ending == "flv" else "mpeg1video" if container in ("mpeg", "mpegts") else "mpeg4"
@@ -45,7 +47,7 @@ def test_files_are_videos_by_their_content(tmp_path):
             stream = file.add_stream(codec, rate=25)
             stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
             for _ in range(3):
-                file.mux(stream.encode(av.VideoFrame(64, 48, "yuv420p")))
+                file.mux(stream.encode(av.VideoFrame.from_ndarray(noise, "rgb24").reformat(format="yuv420p")))
             file.mux(stream.encode(None))
     fill(tmp_path, "of srt.srt", "of jpg.jpg")
     videos, others = sorted_files(sorted(tmp_path.iterdir()))

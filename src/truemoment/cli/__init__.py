@@ -8,7 +8,6 @@ This file imports only what Python itself has loaded: whatever else is imported,
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -21,9 +20,6 @@ EXIT_BAD_INPUT = 2
 EXIT_BUG = 3
 EXIT_INTERRUPTED = 130
 
-NEW_OBJECTS = 100_000
-"""New objects after which Python looks for unused cycles: a command makes few of these, and millions of objects."""
-
 INTERRUPTED = "interrupted; nothing half-written remains"
 
 
@@ -33,7 +29,6 @@ closed: set[str] = set()
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
-    gc.set_threshold(NEW_OBJECTS)
     os.environ["PYTHONSAFEPATH"] = "1"  # no process that a command starts imports from the current folder
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words

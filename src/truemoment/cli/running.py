@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import os
 import re
 import sys
@@ -35,12 +36,16 @@ EXTRAS = MappingProxyType(
 PANIC = "PanicException"
 """What a library in Rust raises in an error that it cannot handle, where memory runs out; it is no `Exception`."""
 
+NEW_OBJECTS = 100_000
+"""New objects after which Python looks for unused cycles: a command makes few of these, and millions of objects."""
+
 _NO_MEMORY = re.compile("allocate memory|out of memory|start new thread|create a primitive", re.IGNORECASE)
 """What PyTorch and Python write in an error without a class of its own, where memory or threads run out."""
 
 
 def status_of(words: list[str], *, debug: bool) -> int:
     """Run the command line and return its exit status; errors become one line on standard error."""
+    gc.set_threshold(NEW_OBJECTS)
     with clean_streams(), command_inputs(), show_warnings():
         try:
             return _invoke(words)
