@@ -160,16 +160,17 @@ def fitted():
     return ParagraphNetwork.of(np.random.default_rng(0)).fit(paragraphs(1, 40))
 
 
-def test_the_network_has_mean_weights_and_a_single_member_those_of_one_resample(fitted):
+def test_a_single_member_has_the_weights_of_a_resample(fitted):
     # a = 0: the network with a memory alone; a = 1: the sentence network alone; g = 0: no chain.
     queries = paragraphs(2, 10).queries
-    apart = replace(fitted, weights=np.array([[0.0, 0.0], [1.0, 0.0]]))
+    apart = replace(fitted, weights=np.array([[0.5, 0.0], [0.0, 0.0], [1.0, 0.0]]))
     members = apart.members(queries)
     np.testing.assert_allclose(members[0], fitted.context.members(queries)[0], rtol=1e-9)
     np.testing.assert_allclose(members[1], fitted.sentence.members(queries)[1], rtol=1e-9)
-    both = replace(fitted, weights=np.array([[0.5, 0.0]])).probabilities(queries)
-    assert np.array_equal(apart.probabilities(queries), both)
-    assert fitted.weights.shape == (100, 2)
+    own, context = fitted.sentence.probabilities(queries), fitted.context.probabilities(queries)
+    both = np.sqrt(own * context)
+    np.testing.assert_allclose(apart.probabilities(queries), both / both.sum(axis=1, keepdims=True), rtol=1e-9)
+    assert fitted.weights.shape == (1 + 8, 2)
 
 
 def test_a_network_that_was_kept_answers_as_before(fitted):

@@ -13,9 +13,9 @@ ends and starts,
 
 a chain whose marginals :math:`p(z_i)` the forward-backward algorithm gives exactly (Rabiner 1989). P is counted over
 the neighbouring sentences of the training split. The best weights a and g are those whose answers have the highest
-R@1,IoU=0.5 on training videos that the members have not learned from. Several are nearly as good there, and may differ
-by points on a test split that was re-made. So a and g are means over resamples of these videos, and a single pair of
-members takes the best of one resample: the spread between trainings contains the luck of this choice.
+R@1,IoU=0.5 on training videos that the members have not learned from. Others are nearly as good there, and differ by
+points on a test split that was re-made. So a single pair of members takes the best weights of a resample of these
+videos: the spread between trainings contains the luck of the choice.
 
 A step is 5 % of the video, as in the networks, or 2.5 % where half of the training moments are shorter than four such
 steps: a cell of the networks is then divided by the shares of its training moments.
@@ -59,8 +59,8 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MOST_QUERIES = 2500
 """Approximate number of held-out training sentences on which the weights are chosen."""
 
-RESAMPLES = 100
-"""Resamples of the held-out training videos in which the best weights are found."""
+RESAMPLES = 8
+"""Resamples of the held-out training videos, for the weights of single members."""
 
 COUNT, KERNEL_STEPS = 0.05, 0.5
 """Added to each count of a pair of steps; standard deviation of the kernel that smooths them, in steps."""
@@ -92,7 +92,7 @@ class ParagraphNetwork:
 
     `sentence` may be fitted before. Once fitted: `context` is the network with a memory, `places` the cells of the
     chain, `ratios` (S, S) how much more often a moment that ends in a step is followed by one that starts in a step
-    than by chance, and `weights` a and g in each resample of the held-out videos, (R, 2).
+    than by chance, and `weights` a and g: the best on the held-out videos, then those of each resample, (1 + R, 2).
     """
 
     rng: np.random.Generator
@@ -104,7 +104,7 @@ class ParagraphNetwork:
     )
     places: Places | None = None
     ratios: Floats | None = None
-    weights: Floats = field(default_factory=lambda: np.array([[0.5, 0.0]]))
+    weights: Floats = field(default_factory=lambda: np.array([[0.5, 0.0], [0.5, 0.0]]))
     name: str = "Paragraph network"
 
     @classmethod
@@ -142,15 +142,14 @@ class ParagraphNetwork:
         if self.places is None:
             raise UsageError(f"{self.name} has to be fitted first")
         own, context = self.sentence.probabilities(queries), self.context.probabilities(queries)
-        return self._joined(own, context, Paragraphs.of(queries), self.weights.mean(axis=0))
+        return self._joined(own, context, Paragraphs.of(queries), self.weights[0])
 
     def members(self, queries: Queries) -> Floats:
         """Return the probabilities by pairs of members of the two networks, (G, Q, K)."""
         order = Paragraphs.of(queries)
-        members = zip(
-            self.sentence.members(queries), self.context.members(queries), itertools.cycle(self.weights), strict=False
-        )
-        return np.stack([self._joined(own, context, order, weights) for own, context, weights in members])
+        networks = self.sentence.members(queries), self.context.members(queries)
+        weights = itertools.cycle(self.weights[1:])
+        return np.stack([self._joined(*pair, order, chosen) for *pair, chosen in zip(*networks, weights, strict=False)])
 
     def _joined(self, own: Floats, context: Floats, order: Paragraphs, weights: Floats) -> Floats:
         """Return the marginals of the chain, given the probabilities by both networks, (Q, K)."""
@@ -164,7 +163,7 @@ class ParagraphNetwork:
         return marginals(mixed, order, self.ratios[end] ** g, start) if g else mixed
 
     def _best_weights(self, train: Annotations, rng: np.random.Generator) -> Floats:
-        """Return the weights that hit most often in resamples of training videos new to the members, (R, 2)."""
+        """Return the weights that hit most often on videos new to the members, and on resamples of them, (1 + R, 2)."""
         places, fold = self.places, self.sentence.fold
         if places is None or fold is None or self.ratios is None:
             raise UsageError(f"{self.name} has to be fitted first")
@@ -182,12 +181,14 @@ class ParagraphNetwork:
         own, context = (
             network.new_to_members(held_out.queries, fold[keep]) for network in (self.sentence, self.context)
         )
-        order, tried, hits = Paragraphs.of(held_out.queries), np.array(list(itertools.product(WEIGHTS, WEIGHTS))), []
+        order, hits = Paragraphs.of(held_out.queries), []
+        tried = np.array(list(itertools.product(WEIGHTS, WEIGHTS)))[::-1]  # the largest of equally good ones
         for weights in tried:
             probabilities = self._joined(own, context, order, weights)
             answers = best_answers(held_out.queries, probabilities, values, top=1, name=self.name)
             hits.append(sums_by_video(evaluate(held_out, answers, measures, protocol))[0][:, 0])
-        times_drawn = draw_videos(len(hits[0]), rng, RESAMPLES)
+        n_videos = len(hits[0])
+        times_drawn = np.concatenate([np.ones((1, n_videos)), draw_videos(n_videos, rng, RESAMPLES)])
         return np.asarray(tried[np.argmax(times_drawn @ np.stack(hits, axis=1), axis=1)])
 
 
