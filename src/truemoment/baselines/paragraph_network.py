@@ -147,9 +147,9 @@ class ParagraphNetwork:
     def members(self, queries: Queries) -> Floats:
         """Return the probabilities by pairs of members of the two networks, (G, Q, K)."""
         order = Paragraphs.of(queries)
-        networks = self.sentence.members(queries), self.context.members(queries)
-        weights = itertools.cycle(self.weights[1:])
-        return np.stack([self._joined(*pair, order, chosen) for *pair, chosen in zip(*networks, weights, strict=False)])
+        members = self.sentence.members(queries), self.context.members(queries), itertools.cycle(self.weights[1:])
+        rows = zip(*members, strict=False)
+        return np.stack([self._joined(own, context, order, weights) for own, context, weights in rows])
 
     def _joined(self, own: Floats, context: Floats, order: Paragraphs, weights: Floats) -> Floats:
         """Return the marginals of the chain, given the probabilities by both networks, (Q, K)."""
