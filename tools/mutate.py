@@ -2,10 +2,11 @@
 
 python tools/mutate.py [--n 150] [--seed 0] [--below evaluation baselines base/boundary] [--out mutants.jsonl]
 
-A mutant is one change in one module. Its tests are the quick ones of the test files that import the module or its
-package, nearest first, and the examples of its docstrings; the first failure ends them. A mutant that survives is a
-line that no quick test holds, or a change without effect. The same seed gives the same mutants as long as the modules
-stay the same. The tests run in a copy of the tree, one process a mutant.
+A mutant is one change in one module. Its tests are the quick ones of the test files that import the module, of the
+test folder of its package, and of those that import its package, nearest first, and the examples of its docstrings;
+the first failure ends them. A mutant that survives is a line that no quick test holds, or a change without effect.
+The same seed gives the same mutants as long as the modules stay the same. The tests run in a copy of the tree, one
+process a mutant.
 """
 
 from __future__ import annotations
@@ -174,20 +175,17 @@ def tests_of(mutant: Mutant, root: Path, imports: dict[Path, set[str]]) -> list[
     name = mutant.module.removeprefix("src/").removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     package, stem = name.rpartition(".")[0], name.rpartition(".")[2]
     named = [path for path in imports if stem in path.stem]
-    direct = [path for path, names in imports.items() if name in names and path not in named]
-    beside = [path for path, names in imports.items() if package in names and path not in (*named, *direct)]
+    direct = [path for path, names in imports.items() if name in names]
+    at_home = [path for path in imports if path.parent.name == package.rpartition(".")[2]]
+    beside = [path for path, names in imports.items() if package in names]
     rooms = {path.parent for path in (*named, *direct)}
-    others = [path for path in imports if path.parent in rooms and path not in (*named, *direct, *beside)]
+    others = [path for path in imports if path.parent in rooms]
 
     def rank(path: Path) -> tuple[bool, int, str]:
         return (path.parent.name not in name.split("."), path.stat().st_size, str(path))
 
-    ordered = [
-        *sorted(named, key=rank),
-        *sorted(direct, key=rank),
-        *sorted(beside, key=rank),
-        *sorted(others, key=rank),
-    ]
+    kinds = (named, direct, at_home, beside, others)
+    ordered = dict.fromkeys(path for paths in kinds for path in sorted(paths, key=rank))
     near = [mutant.module, *(path.relative_to(root).as_posix() for path in ordered)]
     return near[: sum(BATCHES)]
 
