@@ -126,10 +126,6 @@ def _read_hit(written: Written) -> HighlightHit:
     return HighlightHit(written.option("min", str))
 
 
-def _read_mean_iou(written: Written) -> MeanIoU | MeanIoUOfSeveral:
-    return MeanIoUOfSeveral(written.rank()) if written.has_rank else MeanIoU(written.ref())
-
-
 def _read_recall(written: Written) -> Recall | RecallIoP:
     if (iop := written.maybe("IoP", float)) is not None:
         return RecallIoP(written.rank(), iop, written.ref())
@@ -150,7 +146,7 @@ FAMILIES = Registry[MeasureFamily](
             "discounted recall: hits count less the further their ends are off (Closer Look, eq. 2)",
         ),
         "mIoU": MeasureFamily(
-            _read_mean_iou,
+            lambda w: MeanIoUOfSeveral(w.rank()) if w.has_rank else MeanIoU(w.ref()),
             "mIoU",
             "mean IoU of the first answer; mIoU@k: of k answers, each with a reference of its own (QV-M2)",
         ),

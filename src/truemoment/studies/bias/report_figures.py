@@ -222,7 +222,11 @@ def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, extra_verbs: S
                 partial(verbs_figure, survey, top_verbs),
             )
         )
-    if densities := _verbs_with_moments(survey, N_VERB_DENSITIES):
+    densities: list[tuple[str, Floats]] = []  # of verbs with enough moments
+    if use is not None and survey.whole.locations.value is not None:
+        moments = ((verb, survey.whole.points_of_verb(verb)) for verb in use.top[:N_VERB_DENSITIES])
+        densities = [(verb, points) for verb, points in moments if len(points) >= FEW]
+    if densities:
         drawings.append(
             Drawing(
                 f"{name}-verb-densities",
@@ -374,14 +378,6 @@ def draw_locations(axes: Axes, points: Floats, *, of_length: bool = False) -> No
     elif len(points):  # a line without points and without clipping would break the layout
         height = points[:, 1] - points[:, 0] if of_length else points[:, 1]
         axes.plot(points[:, 0], height, ".", color=METHOD, ms=4, clip_on=False)
-
-
-def _verbs_with_moments(survey: Survey, most: int) -> list[tuple[str, Floats]]:
-    """Return the most frequent verbs that have enough moments for a density, and these moments."""
-    if survey.verb_use.value is None or survey.whole.locations.value is None:
-        return []
-    moments = ((verb, survey.whole.points_of_verb(verb)) for verb in survey.verb_use.value.top[:most])
-    return [(verb, points) for verb, points in moments if len(points) >= FEW]
 
 
 def verb_densities_figure(densities: Sequence[tuple[str, Floats]]) -> Figure:

@@ -231,14 +231,10 @@ def _row(compared: ComparedFiles, name: str, row: int, note: str = "") -> StripR
 
 def _mark(compared: ComparedFiles, name: str, row: int) -> StripMark:
     comparison = compared.comparison
-    number, role = comparison.methods.index(name), _role(compared, name)
+    number, blind = comparison.methods.index(name), ranking(compared).blind
+    role: RoleName = "method" if name not in blind else "floor" if name == blind[0] else "other"
     look = method_looks(compared)[name]
     return percent_mark(role, float(comparison.mean[number, row]), comparison.interval[number, row], look)
-
-
-def _role(compared: ComparedFiles, name: str) -> RoleName:
-    blind = ranking(compared).blind
-    return "method" if name not in blind else "floor" if name == blind[0] else "other"
 
 
 def _published_group(compared: ComparedFiles, row: int) -> tuple[tuple[str, tuple[StripRow, ...]], ...]:

@@ -145,9 +145,12 @@ def check_axioms(
         )
     protocol = "default" if protocol is None else protocol
     convention = get_protocol(protocol) if isinstance(protocol, str) else protocol
-    seed = int(rng.integers(2**63))
+    listed, seed = _parse_all(measures), int(rng.integers(2**63))
     results: dict[tuple[Measure, Axiom], AxiomResult] = {}
-    for depth, group in _by_depth(_parse_all(measures), length).items():
+    groups: dict[int, list[Measure]] = {}
+    for measure in listed:
+        groups.setdefault(length if measure.depth is None else min(measure.depth, DEEPEST), []).append(measure)
+    for depth, group in groups.items():
         for number, axiom in enumerate(get_args(Axiom)):
             ranks = np.arange(2 if axiom == "INV" else 1, depth + 1)
             child = np.random.default_rng([seed, depth, number])
@@ -155,7 +158,7 @@ def check_axioms(
             drawn = draw_pairs(axiom, rank, child, length=depth, references=references, protocol=convention)
             for measure, result in zip(group, _results(group, axiom, ranks, drawn, convention), strict=True):
                 results[measure, axiom] = result
-    return tuple(results[measure, axiom] for measure in _parse_all(measures) for axiom in get_args(Axiom))
+    return tuple(results[measure, axiom] for measure in listed for axiom in get_args(Axiom))
 
 
 def _parse_all(measures: str | Sequence[Measure | str]) -> tuple[Measure, ...]:
@@ -172,14 +175,6 @@ def _parse_all(measures: str | Sequence[Measure | str]) -> tuple[Measure, ...]:
     if not measure_list:
         raise MeasureError("got no measure, expected at least one")
     return measure_list
-
-
-def _by_depth(measures: Sequence[Measure], length: int) -> dict[int, list[Measure]]:
-    groups: dict[int, list[Measure]] = {}
-    for measure in measures:
-        depth = length if measure.depth is None else min(measure.depth, DEEPEST)
-        groups.setdefault(depth, []).append(measure)
-    return groups
 
 
 def _results(

@@ -115,7 +115,11 @@ def measured_files(
             result = evaluate(annotations, predictions, selected, protocol, on_unknown=how.on_unknown)
             if keep is not None:
                 keep[file.name] = predictions
-        scores[file.name] = _share_arrays(result, next(iter(scores.values()), result))
+        first = next(iter(scores.values()), result)
+        if np.array_equal(result.query_id, first.query_id) and np.array_equal(result.video_id, first.video_id):
+            weight = first.weight if np.array_equal(result.weight, first.weight) else result.weight
+            result = replace(result, query_id=first.query_id, video_id=first.video_id, weight=weight)  # saves memory
+        scores[file.name] = result
     return scores
 
 
@@ -159,14 +163,6 @@ def _saved_scores(path: Path, measures: Sequence[Measure] | None, protocol: Prot
         return scores if measures is None else scores.only(measures)
     except MeasureError as error:
         raise UsageError(f"{path}: {error}") from None
-
-
-def _share_arrays(scores: Scores, first: Scores) -> Scores:
-    """Return the same scores, which share equal arrays with `first` to save memory."""
-    if not np.array_equal(scores.query_id, first.query_id) or not np.array_equal(scores.video_id, first.video_id):
-        return scores
-    weight = first.weight if np.array_equal(scores.weight, first.weight) else scores.weight
-    return replace(scores, query_id=first.query_id, video_id=first.video_id, weight=weight)
 
 
 def ignore(_: str) -> None:
