@@ -12,6 +12,7 @@ from truemoment.base.boundary.files import source_of
 from truemoment.base.errors import MeasureError, MissingFileError, UsageError
 from truemoment.base.records import Annotations, Predictions
 from truemoment.base.request import In, InDataset, argument, option
+from truemoment.baselines import BASELINES, Choices, make_baseline
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.formats.prediction_files import PredictionOptions
 from truemoment.data.named_file import NamedFile
@@ -288,12 +289,6 @@ class SystemSource(MappedData, ReadingPredictions, FittedOn, VerbEngine, Measuri
     def _make_systems(
         self, annotations: Annotations, train: Annotations | None, seed: int, on_status: Callable[[str], None]
     ) -> tuple[dict[str, Predictions], dict[str, Predictions]]:
-        from truemoment.baselines import (  # noqa: PLC0415 - only these systems need it, and importing takes time
-            BASELINES,
-            Choices,
-            make_baseline,
-        )
-
         for_population, for_baselines = np.random.default_rng(seed).spawn(2)
         simulated: dict[str, Predictions] = {}
         blind: dict[str, Predictions] = {}
