@@ -28,7 +28,7 @@ from truemoment.base.intervals import Bools, Floats, Ints
 from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import answers, grid_of_moments, locations
 from truemoment.evaluation.evaluate import values_of_constants
-from truemoment.evaluation.measures import Measure, is_of_sets, parse_measure
+from truemoment.evaluation.measures import Measure, as_measure, is_of_sets
 from truemoment.evaluation.protocols import Protocol, get_protocol, protocol_for_dataset
 
 CELLS = 20
@@ -226,7 +226,7 @@ class ExpectedValue:
         del val
         protocol = protocol_for_dataset(train.dataset) if self.protocol is None else self.protocol
         protocol = get_protocol(protocol) if isinstance(protocol, str) else protocol
-        measure = parse_measure(self.measure) if isinstance(self.measure, str) else self.measure
+        measure = as_measure(self.measure)
         return replace(self, model=self.model.fit(train), protocol=protocol).for_measures([measure])[0]
 
     def for_measures(self, measures: Sequence[Measure]) -> tuple[ExpectedValue, ...]:

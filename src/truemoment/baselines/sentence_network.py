@@ -104,7 +104,7 @@ class SentenceNetwork:
         """Learn from a training split."""
         settings, (for_folds, child) = self.training, self.rng.spawn(2)
         places, target, rows = Places.of(train_split)
-        query = np.repeat(np.arange(train_split.n_queries), np.diff(train_split.offsets))[rows]
+        query = train_split.query_of_row[rows]
         order = self._order(train_split.video_id[rows])
         target, rows, query = target[order.rows], rows[order.rows], query[order.rows]
         words = self.reads(train_split.queries)

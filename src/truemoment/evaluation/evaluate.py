@@ -28,7 +28,8 @@ from truemoment.evaluation.measures import (
     SaliencyMeasure,
     SaliencyPair,
     Statistic,
-    parse_measure,
+    as_measure,
+    as_measures,
     parse_measures,
 )
 from truemoment.evaluation.progress import with_progress
@@ -189,13 +190,8 @@ def resolve_measures(
 
     None: those of the protocol that can be computed, without clip ratings and durations where there are none.
     """
-    if isinstance(measures, str):
-        return parse_measures(measures)
     if measures is not None:
-        measure_list = (parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
-        if unique := tuple(dict.fromkeys(measure_list)):
-            return unique
-        raise MeasureError("got no measure, expected at least one")
+        return as_measures(measures)
     has_saliency = annotations.saliency is not None and predictions.saliency is not None
     standard = tuple(m for m in parse_measures(protocol.measures) if has_saliency or m.needs != "saliency")
     return tuple(m for m in standard if m not in _without_durations(standard, protocol, annotations)) or standard
@@ -387,7 +383,7 @@ def _check_relabelled(annotations: Annotations, start_s: Floats, end_s: Floats, 
 
 def _as_listed(measures: Sequence[Measure | str], ordered: Sequence[Measure]) -> list[int]:
     """Return the position of each requested measure among the distinct ones."""
-    return [ordered.index(parse_measure(m) if isinstance(m, str) else m) for m in measures]
+    return [ordered.index(as_measure(measure)) for measure in measures]
 
 
 def _found(
@@ -453,7 +449,7 @@ class _Pairing:
         video_of_list[row[present]] = duration[present]
         references, changed = _references(annotations, annotations.start_s, annotations.end_s, protocol)
         if protocol.clip_references:
-            owner = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
+            owner = annotations.query_of_row
             touched["a clipped reference"] = len(np.unique(owner[changed & ~np.isnan(annotations.start_s)]))
         start, end, changed = _conform(
             predictions.start_s,

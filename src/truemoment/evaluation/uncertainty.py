@@ -321,7 +321,7 @@ def permutation_tests(
     undefined = np.isnan(difference)
     for block in _blocks(n_swaps, max(n_videos, difference.size), "permuting", show=progress):
         if exact:  # all possible swaps of this block, by their binary digits
-            swap = (np.arange(block.start, block.stop)[:, None] >> np.arange(n_videos) & 1).astype(np.float64)
+            swap: Floats = (np.arange(block.start, block.stop)[:, None] >> np.arange(n_videos) & 1).astype(np.float64)
         else:
             swap = _drawn_swaps(block, n_videos, rng)
         moved = _moved(swap, by_video, numerator.shape, a, b)

@@ -31,7 +31,7 @@ without it the protocol's rule holds. Several measures are separated by ``;``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from truemoment.base.errors import MeasureError
@@ -95,6 +95,8 @@ __all__ = [
     "SaliencyPair",
     "SetIoU",
     "Statistic",
+    "as_measure",
+    "as_measures",
     "is_of_sets",
     "lower_is_better",
     "papers_of",
@@ -265,6 +267,20 @@ def parse_measure(text: str) -> Measure:
         is_known = Written(text.strip()).name in FAMILIES
         why = str(error) if is_known else f"{text!r} is not in the grammar of measures"
         raise MeasureError(f"{why}; did you mean {meant}?") from None
+
+
+def as_measure(measure: Measure | str) -> Measure:
+    """Return a measure by its text, or the measure itself."""
+    return parse_measure(measure) if isinstance(measure, str) else measure
+
+
+def as_measures(measures: str | Iterable[Measure | str]) -> tuple[Measure, ...]:
+    """Return distinct measures by one text, or by texts and measures; refuse none."""
+    if isinstance(measures, str):
+        return parse_measures(measures)
+    if distinct := tuple(dict.fromkeys(map(as_measure, measures))):
+        return distinct
+    raise MeasureError("got no measure, expected at least one")
 
 
 def _parse(text: str) -> Measure:

@@ -54,10 +54,7 @@ def document(audit: Audit) -> dict[str, Any]:
     }
     for check in CHECKS:
         entries |= check.document(results)
-    gate = [
-        {"condition": outcome.condition.text, "passed": outcome.passed, "why": outcome.why}
-        for outcome in audit.outcomes
-    ]
+    gate = [outcome._asdict() | {"condition": outcome.condition.text} for outcome in audit.outcomes]
     draws = {"resamples": setup.resamples, "permutations": setup.permutations, "seed": audit.seed}
     findings = [
         {name: value for name, value in vars(finding).items() if name != "ci95" or value is not None}

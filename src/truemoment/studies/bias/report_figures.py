@@ -46,6 +46,7 @@ from truemoment.report.drawing import (
     new_figure,
     scale_legend,
     shortened,
+    unit_square,
     wrapped,
     write_beside,
 )
@@ -367,11 +368,7 @@ def _label_panels(panels: Sequence[Axes], y_label: str) -> None:
 
 def draw_locations(axes: Axes, points: Floats, *, of_length: bool = False) -> None:
     """Draw the density of moments on a square, or a dot a moment if there are few."""
-    axes.set_aspect("equal")
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-    axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+    unit_square(axes)
     axes.plot([0, 1], [1, 0] if of_length else [0, 1], color=SOFT, linewidth=0.7)
     if len(points) >= FEW:
         draw_density(axes, points, of_duration=of_length)

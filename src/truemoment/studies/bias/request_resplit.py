@@ -11,7 +11,7 @@ from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed, several
 from truemoment.studies.bias.shifts import LocationShift, Shift, WordShift
 from truemoment.studies.bias.splitting import Plan
-from truemoment.studies.request import NoCache, ReadingAnnotations, data_dir, dataset, no_cache
+from truemoment.studies.request import NoCache, ReadingAnnotations, data_dir, dataset, no_cache, own_annotations
 
 if TYPE_CHECKING:
     from truemoment.studies.request import AnyAnnotations
@@ -30,9 +30,7 @@ class Whole(Request):
     HEADING = "Data"
 
     dataset: InDataset[str | None] = dataset()
-    annotations: In[AnyAnnotations | None] = option(
-        "File of your own annotations, in place of --dataset; its form is recognised.", metavar="FILE"
-    )
+    annotations: In[AnyAnnotations | None] = own_annotations()
     split: tuple[str, ...] | str | Sequence[str] = option(
         "Only this split; can be repeated. [default: all]", (), metavar="NAME"
     )

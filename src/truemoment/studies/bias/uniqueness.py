@@ -160,11 +160,11 @@ class _Corpus:
         block = np.cumsum(self.n_words[a]) // BLOCK
         parts = np.flatnonzero(np.diff(block)) + 1
         counts = []
-        for one, other in zip(np.split(a, parts), np.split(b, parts), strict=True):
-            pair = np.repeat(np.arange(len(one)), self.n_words[one])
-            keys = other[pair] * len(self.key) + self.key[positions_in_lists(self.offsets, one)]
+        for first, second in zip(np.split(a, parts), np.split(b, parts), strict=True):
+            pair = np.repeat(np.arange(len(first)), self.n_words[first])
+            keys = second[pair] * len(self.key) + self.key[positions_in_lists(self.offsets, first)]
             at = np.minimum(np.searchsorted(self._owned_keys, keys), len(self._owned_keys) - 1)
-            counts.append(np.bincount(pair[self._owned_keys[at] == keys], minlength=len(one)))
+            counts.append(np.bincount(pair[self._owned_keys[at] == keys], minlength=len(first)))
         return np.concatenate(counts, dtype=np.int64)
 
 

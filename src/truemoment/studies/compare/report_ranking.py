@@ -89,9 +89,7 @@ def _figures(comparison: Comparison, first: str, second: str, row: int) -> str:
 
 def _difference(comparison: Comparison, first: str, second: str, row: int) -> tuple[float, Floats, int]:
     """Return the first method less the second, a fraction, with its interval and the number of their pair."""
-    i, j = comparison.methods.index(first), comparison.methods.index(second)
-    sign, numbers = (1, (i, j)) if (i, j) in comparison.pairs else (-1, (j, i))
-    pair = comparison.pairs.index(numbers)
+    pair, sign = comparison.pair_of(first, second)
     interval = np.sort(sign * comparison.difference_interval[pair, row])
     return sign * float(comparison.difference[pair, row]), interval, pair
 

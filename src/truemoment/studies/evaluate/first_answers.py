@@ -148,10 +148,8 @@ def answer_pattern(
     repeated = is_shared(same_moment(video, first.start_s[answered], first.end_s[answered]), sentence)
     references = is_shared(same_moment(video, annotations.start_s[heads], annotations.end_s[heads]), sentence)
     values, counts = np.unique(np.rint(times_norm * 100), axis=0, return_counts=True)  # in whole per cents
-    common = (
-        CommonAnswer(*(values[row] / 100).tolist(), float(counts[row] / len(times_norm)))
-        for row in np.argsort(-counts, kind="stable")[:n_common]
-    )
+    order = np.argsort(-counts, kind="stable")[:n_common]
+    rows = np.column_stack([values / 100, counts / max(len(times_norm), 1)])[order].tolist()
     return AnswerPattern(
         n_queries=len(queries),
         n_answered=int(answered.sum()),
@@ -160,7 +158,7 @@ def answer_pattern(
         n_comparable=int(comparable.sum()),
         repeated=_share(repeated[comparable]),
         repeated_references=_share(references[comparable]),
-        most_common=tuple(common),
+        most_common=tuple(CommonAnswer(start, end, share) for start, end, share in rows),
         n_distinct=len(values),
         near=near_places(times_norm),
     )

@@ -344,7 +344,7 @@ def _or_none(second: Bools, labels: tuple[str, str], no_moment: Bools) -> _Class
 def _shares_moment(annotations: Annotations) -> Bools:
     """Return which queries have the same reference as another query of their video, shape (Q,)."""
     has_moment = ~np.isnan(annotations.start_s)
-    query = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))[has_moment]
+    query = annotations.query_of_row[has_moment]
     moment = same_moment(
         numbered(annotations.video_id[has_moment]), annotations.start_s[has_moment], annotations.end_s[has_moment]
     )

@@ -22,7 +22,7 @@ from truemoment.base.errors import MeasureError, UsageError
 from truemoment.base.intervals import Bools, Floats, Ints
 from truemoment.base.records import Annotations, Predictions, as_strings
 from truemoment.evaluation.evaluate import evaluate
-from truemoment.evaluation.measures import Measure, parse_measure, parse_measures
+from truemoment.evaluation.measures import Measure, as_measures
 from truemoment.evaluation.protocols import Protocol, get_protocol
 from truemoment.evaluation.uncertainty import ROUNDING
 from truemoment.studies.meta.minimal_pairs import Axiom, MinimalPairs, draw_pairs, fulfils, relevance
@@ -163,17 +163,10 @@ def check_axioms(
 
 def _parse_all(measures: str | Sequence[Measure | str]) -> tuple[Measure, ...]:
     """Return the measures as values, each once."""
-    if isinstance(measures, str):
-        measure_list = parse_measures(measures)
-    else:
-        measure_list = tuple(
-            dict.fromkeys(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
-        )
+    measure_list = as_measures(measures)
     for measure in measure_list:
         if measure.needs not in ("overlaps", "sets"):
             raise MeasureError(f"{measure} is not a measure of ranked moments, and the axioms are only about these")
-    if not measure_list:
-        raise MeasureError("got no measure, expected at least one")
     return measure_list
 
 

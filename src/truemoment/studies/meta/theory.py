@@ -287,7 +287,9 @@ def noisy_lists(
         for rho in correlations:
             best = running_best(ious + gamma * (math.sqrt(rho) * common + math.sqrt(1 - rho) * independent))
             axious.append(Errors.from_draws(_mean_so_far(best) - true_axiou))
-            by_threshold = [Errors.from_draws((best >= one) - true_recall[:, t]) for t, one in enumerate(at)]  # (T, K)
+            by_threshold = [
+                Errors.from_draws((best >= threshold) - true_recall[:, t]) for t, threshold in enumerate(at)
+            ]
             recalls.append(Errors(*(np.moveaxis(table, 0, -1) for table in vars(Errors.stack(by_threshold)).values())))
         axiou.append(Errors.stack(axious))
         recall.append(Errors.stack(recalls))
