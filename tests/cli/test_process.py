@@ -68,6 +68,20 @@ def test_nothing_heavy_is_imported_with_the_package():
     assert done.stdout == "[]\n"
 
 
+def test_the_help_of_a_command_loads_no_numpy():
+    # Importing NumPy takes as long as the rest of `truemoment evaluate --help`. The other commands were not looked at.
+    names = ["evaluate", "compare", "baseline", "humans", "train", "search"]
+    code = f"import sys\nfrom truemoment.cli.group import cli\n[cli.get_command(None, name) for name in {names}]\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print('numpy' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout == "False\n"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
 class TestPosix:
     @pytest.mark.parametrize("words", [["measures", "list"], ["--help"]])

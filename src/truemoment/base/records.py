@@ -356,6 +356,11 @@ class Annotations:
         return np.concatenate([[0], new, [len(self.query_id)]]).astype(np.int64)
 
     @property
+    def query_of_row(self) -> Ints:
+        """Number of the query of each row, shape (N,)."""
+        return np.repeat(np.arange(self.n_queries), np.diff(self.offsets))
+
+    @property
     def _without_times(self) -> Bools:
         """Which rows have no moment, shape (N,)."""
         return np.isnan(self.start_s) & np.isnan(self.end_s)

@@ -59,6 +59,7 @@ __all__ = [
     "SentenceNetwork",
     "SplitConstant",
     "Uniform",
+    "get_baseline",
     "make_baseline",
     "split_constants",
 ]
@@ -246,8 +247,13 @@ def _needed(references: Annotations | None, name: str) -> Annotations:
     return references
 
 
-def make_baseline(name: str, choices: Choices) -> Grounder:
-    """Return a baseline by name, not yet fitted."""
+def get_baseline(name: str) -> Baseline:
+    """Return a baseline by name."""
     if name not in BASELINES:
         raise UsageError(f"unknown baseline {name!r}, expected {one_of_known(name, BASELINES)}")
-    return BASELINES[name].make(choices)
+    return BASELINES[name]
+
+
+def make_baseline(name: str, choices: Choices) -> Grounder:
+    """Return the grounder of a baseline by name, not yet fitted."""
+    return get_baseline(name).make(choices)

@@ -50,7 +50,7 @@ class ActionAware:
         points, row = start_duration_norm(train)
         of_query = verbs_of(train.queries.sentence, self.engine)
         frequent = [verb for verb, _ in verb_counts(of_query).most_common(self.n_verbs)]
-        query = np.repeat(np.arange(train.n_queries), np.diff(train.offsets))[row]
+        query = train.query_of_row[row]
         having: dict[str, list[int]] = {verb: [] for verb in frequent}
         for q, verbs in enumerate(of_query):
             for verb in set(verbs) & having.keys():

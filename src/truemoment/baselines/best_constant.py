@@ -16,7 +16,7 @@ from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import constant_answers, grid_of_moments, rank_constants
 from truemoment.evaluation.evaluate import evaluate_constants
-from truemoment.evaluation.measures import Measure, parse_measure
+from truemoment.evaluation.measures import Measure, as_measure
 from truemoment.evaluation.protocols import Protocol
 
 
@@ -43,7 +43,7 @@ class BestConstant:
     def fit(self, train: Annotations, val: Annotations | None = None) -> BestConstant:
         """Try every constant of the grid on `train`."""
         del val
-        measure = parse_measure(self.measure) if isinstance(self.measure, str) else self.measure
+        measure = as_measure(self.measure)
         (best,) = best_constants([measure], train, protocol=self.protocol, step_norm=self.step_norm)
         if best is None:
             raise MeasureError(f"{measure}: undefined on {train.dataset}/{train.split}, so no constant is best for it")

@@ -37,11 +37,13 @@ def equal_depths(measures: Sequence[Measure], longest: Sequence[int], protocol: 
     >>> equal_depths(parse_measures("R@1,IoU=0.5; R@5,IoU=0.5; mAP"), [10, 3], get_protocol("default"))
     (None, 3, 3)
     """
-    reaches = [_reaches(measure, longest, protocol) for measure in measures]
-    return tuple(
-        min(reach) if len(reach) > 1 and _is_of_lists(measure, protocol) else None
-        for measure, reach in zip(measures, reaches, strict=True)
-    )
+    depths: list[int | None] = []
+    for measure in measures:
+        reach = _reaches(measure, longest, protocol)
+        is_pooled = measure.needs == "overlaps" and measure.ref is None and protocol.references == "pooled"
+        grows = measure.needs in ("overlaps", "sets") and not is_of_sets(measure) and not is_pooled  # with more answers
+        depths.append(min(reach) if len(reach) > 1 and grows else None)
+    return tuple(depths)
 
 
 def answers_compared(measures: Sequence[Measure], longest: Sequence[int], protocol: Protocol) -> int:
@@ -60,13 +62,6 @@ def _reaches(measure: Measure, longest: Sequence[int], protocol: Protocol) -> se
     """Return the number of answers that a measure reads in the longest list of each file."""
     limits = [limit for limit in (measure.depth, protocol.top) if limit is not None]
     return {min([max(length, 1), *limits]) for length in longest}
-
-
-def _is_of_lists(measure: Measure, protocol: Protocol) -> bool:
-    """Whether answers further down a list can only add to a measure."""
-    if measure.needs == "overlaps" and measure.ref is None and protocol.references == "pooled":
-        return False
-    return measure.needs in ("overlaps", "sets") and not is_of_sets(measure)
 
 
 def evaluate_to_depths(

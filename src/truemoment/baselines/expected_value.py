@@ -28,7 +28,7 @@ from truemoment.base.intervals import Bools, Floats, Ints
 from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import answers, grid_of_moments, locations
 from truemoment.evaluation.evaluate import values_of_constants
-from truemoment.evaluation.measures import Measure, is_of_sets, parse_measure
+from truemoment.evaluation.measures import Measure, as_measure, is_of_sets
 from truemoment.evaluation.protocols import Protocol, get_protocol, protocol_for_dataset
 
 CELLS = 20
@@ -226,7 +226,7 @@ class ExpectedValue:
         del val
         protocol = protocol_for_dataset(train.dataset) if self.protocol is None else self.protocol
         protocol = get_protocol(protocol) if isinstance(protocol, str) else protocol
-        measure = parse_measure(self.measure) if isinstance(self.measure, str) else self.measure
+        measure = as_measure(self.measure)
         return replace(self, model=self.model.fit(train), protocol=protocol).for_measures([measure])[0]
 
     def for_measures(self, measures: Sequence[Measure]) -> tuple[ExpectedValue, ...]:
@@ -291,7 +291,9 @@ def _add_further(selected: Ints, score: Floats, probabilities: Floats, values: V
     An answer removes the gain of others on the samples that it covers and no earlier answer does. These samples are the
     same for all queries with this last answer, so gains are updated group by group.
     """
-    further = _coarser_grid()
+    steps = np.rint(grid_of_moments(FIRST_STEP_NORM) / FIRST_STEP_NORM).astype(np.int64)
+    on_coarser = steps % round(NEXT_STEP_NORM / FIRST_STEP_NORM) == 0
+    further = np.flatnonzero(on_coarser.all(axis=1))  # positions of the coarser grid in that of first answers
     n_levels = len(values.level_weight)
     weight = (values.level_weight[:, None] * values.share).ravel()  # of levels times samples, (L R,)
     worth = weight[:, None] * values.reaches[:, further].transpose(0, 2, 1).reshape(len(weight), -1)
@@ -315,13 +317,6 @@ def _add_further(selected: Ints, score: Floats, probabilities: Floats, values: V
         best = ranked.argmax(axis=1)
         selected[:, k] = further[best]
         score[:, k] = np.clip(ranked[np.arange(len(best)), best], 0, score[:, k - 1])
-
-
-def _coarser_grid() -> Ints:
-    """Return the positions of the grid of further answers in the grid of first answers."""
-    moments, coarse = grid_of_moments(FIRST_STEP_NORM), round(NEXT_STEP_NORM / FIRST_STEP_NORM)
-    steps = np.rint(moments / FIRST_STEP_NORM).astype(np.int64)
-    return np.flatnonzero((steps % coarse == 0).all(axis=1))
 
 
 def answer_each(grounders: Sequence[ExpectedValue], queries: Queries, tops: Sequence[int]) -> list[Predictions]:

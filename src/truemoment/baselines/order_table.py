@@ -24,7 +24,7 @@ from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import answers_by_row, grid_of_moments, locations, rank_rows_of_constants
 from truemoment.data.language.paragraphs import Paragraphs, part_of_paragraph
 from truemoment.evaluation.evaluate import values_of_constants
-from truemoment.evaluation.measures import Measure, parse_measure
+from truemoment.evaluation.measures import Measure, as_measure
 from truemoment.evaluation.protocols import Protocol
 
 STEP_NORM = 0.05
@@ -61,8 +61,7 @@ class OrderTable:
     def fit(self, train: Annotations, val: Annotations | None = None) -> OrderTable:
         """Find the constants on `train`."""
         del val
-        measure = parse_measure(self.measure) if isinstance(self.measure, str) else self.measure
-        return self.for_measures([measure], train)[0]
+        return self.for_measures([as_measure(self.measure)], train)[0]
 
     def for_measures(self, measures: Sequence[Measure], train: Annotations) -> tuple[OrderTable, ...]:
         """Find the constants for each measure in one pass over `train`."""

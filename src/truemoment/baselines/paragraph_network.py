@@ -201,7 +201,7 @@ def steps_of(train: Annotations) -> int:
 def ratios_of_pairs(train: Annotations, n_steps: int) -> Floats:
     """Return how often a moment that ends in step i is followed by one that starts in step j, by chance 1, (S, S)."""
     points, row = locations(train)
-    query = np.repeat(np.arange(train.n_queries), np.diff(train.offsets))[row]
+    query = train.query_of_row[row]
     start, end = np.full((2, train.n_queries), -1, dtype=np.int64)
     start[query], end[query] = cell_bounds(n_steps)[cell_of(points, n_steps)].T  # of several references, the last
     first, second = Paragraphs.of(train.queries).pairs

@@ -318,15 +318,11 @@ class WindowedGrid:
 
     def _cell_frames(self, n_frames: int) -> tuple[Ints, Ints]:
         """First frame and end frame of each cell, from the window's first frame on; shapes (P,)."""
-        first, end = self._whole_cell_frames
+        frames_a_clip = self.window_frames // self.n_clips
+        first, end = self.cells[0] * frames_a_clip, (self.cells[1] + 1) * frames_a_clip
         if n_frames >= self.window_frames or self.tail == "dropped":
             return first, end
         return _distinct(first[first < n_frames], np.minimum(end, n_frames)[first < n_frames])
-
-    @functools.cached_property
-    def _whole_cell_frames(self) -> tuple[Ints, Ints]:
-        frames_a_clip = self.window_frames // self.n_clips
-        return self.cells[0] * frames_a_clip, (self.cells[1] + 1) * frames_a_clip
 
     def _is_new(self, back: tuple[int, ...]) -> Bools:
         """Return which cells (P,) are not cells of the windows that start this many frames before."""

@@ -9,9 +9,8 @@ import numpy as np
 
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats
-from truemoment.base.known_names import one_of_known
 from truemoment.base.records import Annotations, Predictions
-from truemoment.baselines import BASELINES, Choices, make_baseline
+from truemoment.baselines import BASELINES, Choices, get_baseline, make_baseline
 from truemoment.baselines.proposals import read_proposals
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure, parse_measure
@@ -115,7 +114,5 @@ def run_baseline(
 
 def check_repeats(name: str, repeats: int) -> None:
     """Refuse an unknown baseline, and several runs of one that draws nothing."""
-    if name not in BASELINES:
-        raise UsageError(f"unknown baseline {name!r}, expected {one_of_known(name, BASELINES)}")
-    if repeats > 1 and not BASELINES[name].random:
+    if not get_baseline(name).random and repeats > 1:
         raise UsageError(f"--repeats: {name} draws nothing, so every run would be the same")

@@ -104,14 +104,19 @@ class SentenceNetwork:
         """Learn from a training split."""
         settings, (for_folds, child) = self.training, self.rng.spawn(2)
         places, target, rows = Places.of(train_split)
-        query = np.repeat(np.arange(train_split.n_queries), np.diff(train_split.offsets))[rows]
+        query = train_split.query_of_row[rows]
         order = self._order(train_split.video_id[rows])
         target, rows, query = target[order.rows], rows[order.rows], query[order.rows]
         words = self.reads(train_split.queries)
         duration_s = train_split.duration_s[rows]
         edges_s = np.quantile(duration_s, np.arange(1, settings.n_durations) / settings.n_durations)
         terms = frequent_terms([words[q] for q in query], settings.fewest)
-        fold = _folds(train_split.queries.video_id, query, for_folds) if self.fold is None else self.fold
+        fold = self.fold
+        if fold is None:  # of the video of each query; that of a video without a moment is N_FOLDS
+            video_id, queries = train_split.queries.video_id, np.unique(query)
+            part = deal_folds(video_id[queries], N_FOLDS, for_folds)
+            of_video = dict(zip(video_id[queries].tolist(), part.tolist(), strict=True))
+            fold = np.array([of_video.get(video, N_FOLDS) for video in video_id.tolist()], dtype=np.int64)
         is_large = len(rows) >= SMALL
         n_members = settings.members[is_large]
         learns = np.array([fold[query] != g % N_LEFT_OUT for g in range(n_members)])
@@ -192,13 +197,6 @@ class SentenceNetwork:
             members = of_members[part::N_LEFT_OUT] if len(of_members) > part else of_members
             probabilities[fold == part] = members[:, fold == part].mean(axis=0)
         return probabilities
-
-
-def _folds(video_id: Strings, query: Ints, rng: np.random.Generator) -> Ints:
-    """Distribute the videos of some queries over parts; return that of each query, ``N_FOLDS`` for other videos."""
-    queries = np.unique(query)
-    fold = dict(zip(video_id[queries].tolist(), deal_folds(video_id[queries], N_FOLDS, rng).tolist(), strict=True))
-    return np.array([fold.get(video, N_FOLDS) for video in video_id.tolist()], dtype=np.int64)
 
 
 def with_durations(bags: Bags, duration_s: Floats, edges_s: Floats, n_terms: int) -> Bags:

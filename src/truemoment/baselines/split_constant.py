@@ -20,7 +20,7 @@ from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.baselines.base import LearnsNothing, answers_by_row, deal_folds, padded_constants
 from truemoment.baselines.best_constant import best_constants
-from truemoment.evaluation.measures import Measure, parse_measure
+from truemoment.evaluation.measures import Measure, as_measure
 from truemoment.evaluation.protocols import Protocol
 
 N_FOLDS = 10
@@ -77,7 +77,7 @@ def split_constants(
     annotations = references.with_moments()
     fold_of = _folds_of_videos(annotations)
     fold = np.array([fold_of[video] for video in annotations.queries.video_id.tolist()])
-    parsed = [parse_measure(measure) if isinstance(measure, str) else measure for measure in measures]
+    parsed = list(map(as_measure, measures))
     parts = [annotations.select_queries(fold != number) for number in range(int(fold.max()) + 1)]
     constants = [best_constants(parsed, part, protocol=protocol) for part in (*parts, annotations)]
     whole_video = np.array([[0.0, 1.0, 0.0]])

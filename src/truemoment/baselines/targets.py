@@ -38,7 +38,7 @@ def moments_of_queries(annotations: Annotations) -> npt.NDArray[np.float32]:
     [[[0.0, 0.5], [0.6000000238418579, 0.8999999761581421]]]
     """
     rows = usable(annotations)
-    query = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))[rows]
+    query = annotations.query_of_row[rows]
     counts = np.bincount(query, minlength=annotations.n_queries)
     place = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
     moments = np.full((annotations.n_queries, max(1, int(counts.max(initial=0))), 2), np.nan, dtype=np.float32)

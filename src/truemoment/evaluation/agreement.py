@@ -103,6 +103,12 @@ class Annotators:
         return ~np.isnan(self.start_s)
 
     @property
+    def others(self) -> Bools:
+        """Which other annotators each annotator of a query has, shape (Q, A, A)."""
+        present = self.present
+        return present[:, :, None] & present[:, None] & ~np.eye(present.shape[1], dtype=bool)
+
+    @property
     def counts(self) -> Ints:
         """Number of annotators of each query, shape (Q,)."""
         return np.diff(self.annotations.offsets)
@@ -309,10 +315,8 @@ def _alpha(
 ) -> Alpha:
     """Alpha of distances: those within queries, (Q, A, A), and those that chance gives."""
     from_all, n_against = chance.from_all, chance.n_against
-    present = annotators.present
-    pair = present[:, :, None] & present[:, None] & ~np.eye(present.shape[1], dtype=bool)
     counts = annotators.counts
-    of_query = np.where(pair, within, 0.0).sum(axis=(1, 2)) / (counts - 1)
+    of_query = np.where(annotators.others, within, 0.0).sum(axis=(1, 2)) / (counts - 1)
     video = annotators.video
     by_video = np.stack(
         [np.bincount(video, of_query), np.bincount(np.repeat(video, counts), from_all), np.bincount(video, counts)],

@@ -28,9 +28,11 @@ from truemoment.evaluation.measures import (
     SaliencyMeasure,
     SaliencyPair,
     Statistic,
-    parse_measure,
+    as_measure,
+    as_measures,
     parse_measures,
 )
+from truemoment.evaluation.progress import with_progress
 from truemoment.evaluation.protocols import Protocol, get_protocol, protocol_for_dataset
 from truemoment.evaluation.references import ReferenceRule, References, all_references, apply_rule, pad
 from truemoment.evaluation.scores import Scores
@@ -162,7 +164,12 @@ def _statistics(
     if rule == "saliency":
         pair = _saliency_pair(annotations, pairing)
         silent = np.isnan(pair.predicted).all(axis=1) & ~pairing.without_moment
-        return silent, _of_ratings(pairing, pair, measures)
+        counted = ~pairing.without_moment  # without a moment no clip counts
+        statistics = (cast(SaliencyMeasure, measure).per_query(pair) for measure in measures)
+        return silent, (
+            (at, np.arange(len(counted)), Statistic(of_one.numerator * counted, of_one.weight * counted))
+            for at, of_one in enumerate(statistics)
+        )
     return pairing.silent_for(rule), _found(pairing, rule, measures, progress=progress)
 
 
@@ -183,13 +190,8 @@ def resolve_measures(
 
     None: those of the protocol that can be computed, without clip ratings and durations where there are none.
     """
-    if isinstance(measures, str):
-        return parse_measures(measures)
     if measures is not None:
-        measure_list = (parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
-        if unique := tuple(dict.fromkeys(measure_list)):
-            return unique
-        raise MeasureError("got no measure, expected at least one")
+        return as_measures(measures)
     has_saliency = annotations.saliency is not None and predictions.saliency is not None
     standard = tuple(m for m in parse_measures(protocol.measures) if has_saliency or m.needs != "saliency")
     return tuple(m for m in standard if m not in _without_durations(standard, protocol, annotations)) or standard
@@ -381,7 +383,7 @@ def _check_relabelled(annotations: Annotations, start_s: Floats, end_s: Floats, 
 
 def _as_listed(measures: Sequence[Measure | str], ordered: Sequence[Measure]) -> list[int]:
     """Return the position of each requested measure among the distinct ones."""
-    return [ordered.index(parse_measure(m) if isinstance(m, str) else m) for m in measures]
+    return [ordered.index(as_measure(measure)) for measure in measures]
 
 
 def _found(
@@ -389,7 +391,12 @@ def _found(
 ) -> Iterator[tuple[int, Ints, Statistic]]:
     """Yield (number of the measure, query of each unit, statistic) of measures of moments and abstentions."""
     if rule == "abstentions":
-        return _of_abstentions(pairing, measures)
+        abstentions = Abstentions(pairing.abstains, ~pairing.without_moment)
+        queries = np.arange(len(pairing.abstains))
+        return (
+            (at, queries, cast(AbstentionMeasure, measure).per_query(abstentions))
+            for at, measure in enumerate(measures)
+        )
     return _of_moments(pairing, cast(_OfMoments, rule), measures, progress=progress)
 
 
@@ -442,7 +449,7 @@ class _Pairing:
         video_of_list[row[present]] = duration[present]
         references, changed = _references(annotations, annotations.start_s, annotations.end_s, protocol)
         if protocol.clip_references:
-            owner = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
+            owner = annotations.query_of_row
             touched["a clipped reference"] = len(np.unique(owner[changed & ~np.isnan(annotations.start_s)]))
         start, end, changed = _conform(
             predictions.start_s,
@@ -526,7 +533,7 @@ class _Pairing:
         denominator = self.protocol.denominator
         if rule == "sets" and self.protocol.ap_denominator is not None:
             denominator = self.protocol.ap_denominator
-        for low in _with_progress(starts, show=progress):
+        for low in with_progress(starts, "measuring", show=progress, unit="block", fewest=8):
             block = slice(low, low + n_queries)
             start, end, score, length = self._answers(block, width)
             if self.protocol.nms_threshold is not None:
@@ -709,39 +716,19 @@ def _by_rule(measures: Sequence[Measure], protocol: Protocol) -> dict[_Group, li
     return groups
 
 
-def _depth(measures: Sequence[Measure]) -> int | None:
-    depths = [measure.depth for measure in measures]
-    return None if None in depths else max(cast(list[int], depths))
-
-
 def _of_moments(
     pairing: _Pairing, rule: _OfMoments, measures: Sequence[Measure], *, progress: bool
 ) -> Iterator[tuple[int, Ints, Statistic]]:
     """Yield (number of the measure, query of each unit, statistic), block by block in order."""
-    depth = None if rule == "pooled" else _depth(measures)
+    depths = [measure.depth for measure in measures]
+    needs_all = rule == "pooled" or None in depths
+    depth = None if needs_all else max(cast(list[int], depths))
     for overlaps in pairing.blocks(rule, depth, progress=progress):
         query = overlaps.references.query
         slack = _slack(overlaps.references)
         for at, measure in enumerate(measures):
             statistic = pairing.judged(query, cast(OverlapMeasure, measure).per_unit(overlaps))
             yield at, query, statistic._replace(slack=slack)
-
-
-def _of_abstentions(pairing: _Pairing, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
-    """Yield the same for measures of abstention, all queries at once."""
-    abstentions = Abstentions(pairing.abstains, ~pairing.without_moment)
-    for at, measure in enumerate(measures):
-        yield at, np.arange(len(pairing.abstains)), cast(AbstentionMeasure, measure).per_query(abstentions)
-
-
-def _of_ratings(
-    pairing: _Pairing, pair: SaliencyPair, measures: Sequence[Measure]
-) -> Iterator[tuple[int, Ints, Statistic]]:
-    """Yield the same for measures of clip ratings, all queries at once; without a moment no clip counts."""
-    counted = ~pairing.without_moment
-    for at, measure in enumerate(measures):
-        statistic = cast(SaliencyMeasure, measure).per_query(pair)
-        yield at, np.arange(len(counted)), Statistic(statistic.numerator * counted, statistic.weight * counted)
 
 
 def _slack(references: References) -> Floats | None:
@@ -780,12 +767,3 @@ def _saliency_pair(annotations: Annotations, pairing: _Pairing) -> SaliencyPair:
     table = pad(predictions.saliency_offsets, predictions.saliency)
     table = np.vstack([table, np.full((1, table.shape[1]), np.nan)])  # row -1: queries without predictions
     return SaliencyPair(table[pairing.row], rating, n_clips)
-
-
-def _with_progress(blocks: range, *, show: bool) -> Iterator[int]:
-    if not show or len(blocks) < 8:
-        yield from blocks
-        return
-    from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
-
-    yield from tqdm(blocks, desc="measuring", unit="block", leave=False)

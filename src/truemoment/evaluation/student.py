@@ -34,7 +34,8 @@ def two_sided_p(t: ArrayLike, freedom: ArrayLike) -> Floats:
     last = np.minimum(math.pi / 2, first + REACH / np.sqrt(freedom))
     half = (last - first) / 2
     theta = (first + last)[..., None] / 2 + half[..., None] * NODES
-    log_scale = np.vectorize(_log_scale, otypes=[np.float64])(freedom)
+    lgamma = np.vectorize(math.lgamma, otypes=[np.float64])
+    log_scale = lgamma((freedom + 1) / 2) - lgamma(freedom / 2) - math.log(math.pi) / 2
     with np.errstate(divide="ignore"):
         density = np.exp(log_scale[..., None] + (freedom[..., None] - 1) * np.log(np.abs(np.cos(theta))))
     return np.asarray(2 * half * (density @ WEIGHTS))
@@ -55,9 +56,3 @@ def two_sided_quantile(p: ArrayLike, freedom: ArrayLike) -> Floats:
         above = two_sided_p(np.exp(middle), freedom) > p
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     return np.where(np.isnan(p) | np.isnan(freedom), np.nan, np.exp((low + high) / 2))
-
-
-def _log_scale(freedom: float) -> float:
-    if math.isnan(freedom):
-        return math.nan
-    return math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(math.pi) / 2

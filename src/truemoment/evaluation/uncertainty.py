@@ -26,6 +26,7 @@ import numpy as np
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Bools, Floats, Ints
 from truemoment.base.records import numbers_of
+from truemoment.evaluation.progress import with_progress
 from truemoment.evaluation.scores import Scores
 
 LEVEL = 0.05
@@ -319,7 +320,10 @@ def permutation_tests(
     largest = np.zeros(n_swaps)
     undefined = np.isnan(difference)
     for block in _blocks(n_swaps, max(n_videos, difference.size), "permuting", show=progress):
-        swap = _all_swaps(block, n_videos) if exact else _drawn_swaps(block, n_videos, rng)
+        if exact:  # all possible swaps of this block, by their binary digits
+            swap: Floats = (np.arange(block.start, block.stop)[:, None] >> np.arange(n_videos) & 1).astype(np.float64)
+        else:
+            swap = _drawn_swaps(block, n_videos, rng)
         moved = _moved(swap, by_video, numerator.shape, a, b)
         moved_weight = 0.0 if weight_by_video is None else _moved(swap, weight_by_video, weight.shape, a, b)
         permuted = np.abs(ratio(sum_a + moved, weight_a + moved_weight) - ratio(sum_b - moved, weight_b - moved_weight))
@@ -397,12 +401,6 @@ def _moved(swap: Floats, by_video: Floats, shape: tuple[int, ...], a: Ints, b: I
     systems, _, measures = shape
     swapped = (swap @ by_video).reshape(len(swap), systems, measures)
     return np.asarray(swapped[:, b] - swapped[:, a])
-
-
-def _all_swaps(block: slice, n_videos: int) -> Floats:
-    """Block `block` of all possible swaps, 1 where a video is swapped, shape (B, V)."""
-    number = np.arange(block.start, block.stop)
-    return (number[:, None] >> np.arange(n_videos) & 1).astype(np.float64)
 
 
 def _drawn_swaps(block: slice, n_videos: int, rng: np.random.Generator) -> Floats:
@@ -543,9 +541,4 @@ def _blocks(count: int, width: int, label: str, *, show: bool) -> Iterator[slice
     """Cut `count` draws, each of `width` numbers, into blocks that fit in memory."""
     step = max(1, BLOCK_DRAWS // width)
     blocks = [slice(low, min(low + step, count)) for low in range(0, count, step)]
-    if not show or len(blocks) < 8:
-        yield from blocks
-        return
-    from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
-
-    yield from tqdm(blocks, desc=label, unit="block", leave=False)
+    return with_progress(blocks, label, show=show, unit="block", fewest=8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from truemoment.report.charts import StripChart, StripMark
+from truemoment.report.charts import Plot, StripChart, StripMark
 from truemoment.report.words import number
 
 N_STEPS = 5
@@ -43,6 +43,13 @@ class ChartAxis(NamedTuple):
     def place(self, value: float) -> str:
         """Return where a value lies, in percent of the axis."""
         return f"{100 * self.share(value):.4g}%"
+
+
+def plot_axes(plot: Plot) -> tuple[ChartAxis, ChartAxis]:
+    """Return the axes of x and y of a plot."""
+    values = [value for curve in plot.curves for value in curve.y if math.isfinite(value)]
+    ends = [plot.x_end] if plot.x_end is not None else [value for curve in plot.curves for value in curve.x]
+    return nice_axis(0.0, max(ends, default=1.0)), nice_axis(0.0, max(values, default=1.0))
 
 
 def nice_axis(low: float, high: float) -> ChartAxis:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from truemoment.report.chart_axis import nice_axis, strip_axis
+from truemoment.report.chart_axis import plot_axes, strip_axis
 from truemoment.report.charts import Clouds, Plot, StripChart, StripMark, StripRow
 from truemoment.report.density_classes import DENSITY_BOUNDS, SCALE_MEANS, most_frequent
 from truemoment.report.drawing import (
@@ -15,6 +15,7 @@ from truemoment.report.drawing import (
     new_figure,
     scale_legend,
     shortened,
+    unit_square,
     wrapped,
     write_beside,
 )
@@ -114,9 +115,7 @@ def plot_figure(plot: Plot) -> Figure:
                 markevery=(number_ % 3, max(len(curve.x) // 7, 1)),
                 label=shortened(label, 26),
             )
-        values = [value for curve in plot.curves for value in curve.y if math.isfinite(value)]
-        ends = [plot.x_end] if plot.x_end is not None else [value for curve in plot.curves for value in curve.x]
-        x, y = nice_axis(0.0, max(ends, default=1.0)), nice_axis(0.0, max(values, default=1.0))
+        x, y = plot_axes(plot)
         axes.set_xlim(x.ticks[0], x.ticks[-1])
         axes.set_ylim(y.ticks[0], y.ticks[-1])
         axes.set_xlabel(plot.x_label)
@@ -141,11 +140,7 @@ def clouds_figure(clouds: Clouds) -> Figure:
                 look = ROLES["floor"].look
                 axes.plot(*most.place, "o", ms=11, mfc="none", mec=look.colour, mew=1.5, clip_on=False)
                 axes.text(0.97, 0.06, most.words, ha="right", fontsize=SMALL)
-            axes.set_aspect("equal")
-            axes.set_xlim(0, 1)
-            axes.set_ylim(0, 1)
-            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-            axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+            unit_square(axes)
             axes.plot([0, 1], [0, 1], color=SOFT, linewidth=0.7)
             axes.tick_params(labelbottom=True, labelleft=True)
         for axes in panels[len(clouds.clouds) :]:

@@ -10,11 +10,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from truemoment.base.intervals import Floats
 from truemoment.report.roles import ROLES, MarkLook, RoleName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from truemoment.base.intervals import Floats
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class StripChart(Chart):
 
     def draw(self) -> Figure:
         """Draw it for a file."""
-        from truemoment.report.chart_figures import strip_figure  # noqa: PLC0415 - only files need matplotlib
+        from truemoment.report.chart_figures import strip_figure  # noqa: PLC0415 - it imports this module
 
         return strip_figure(self)
 
@@ -188,7 +189,7 @@ class Plot(Chart):
 
     def draw(self) -> Figure:
         """Draw it for a file."""
-        from truemoment.report.chart_figures import plot_figure  # noqa: PLC0415 - only files need matplotlib
+        from truemoment.report.chart_figures import plot_figure  # noqa: PLC0415 - it imports this module
 
         return plot_figure(self)
 
@@ -208,6 +209,6 @@ class Clouds(Chart):
 
     def draw(self) -> Figure:
         """Draw it for a file."""
-        from truemoment.report.chart_figures import clouds_figure  # noqa: PLC0415 - only files need matplotlib
+        from truemoment.report.chart_figures import clouds_figure  # noqa: PLC0415 - it imports this module
 
         return clouds_figure(self)

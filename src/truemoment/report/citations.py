@@ -37,16 +37,15 @@ def by_paper(cited: Sequence[Citation]) -> dict[Paper, list[Citation]]:
 
 def report(cited: Sequence[Citation]) -> Report:
     """Return each reference with what it is cited for, and a note for each thing without one."""
-    blocks = tuple(Finding((_uses(uses),), title=paper.text()) for paper, uses in by_paper(cited).items())
+    blocks = []
+    for paper, uses in by_paper(cited).items():
+        names: dict[str, list[str]] = {}
+        for citation in uses:
+            names.setdefault(citation.kind, []).append(citation.name)
+        listed = "; ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
+        blocks.append(Finding((f"for {listed}",), title=paper.text()))
     notes = tuple(f"{citation} has no paper here: {citation.source}" for citation in cited if citation.source)
-    return Report("References", (Section("references", "References", blocks),), notes=notes)
-
-
-def _uses(uses: Sequence[Citation]) -> str:
-    names: dict[str, list[str]] = {}
-    for citation in uses:
-        names.setdefault(citation.kind, []).append(citation.name)
-    return "for " + "; ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
+    return Report("References", (Section("references", "References", tuple(blocks)),), notes=notes)
 
 
 def document(cited: Sequence[Citation]) -> dict[str, Any]:

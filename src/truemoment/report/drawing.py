@@ -255,6 +255,14 @@ def _shorter(path: str) -> str:
 # ----------------------------------------------------------------------------------- parts of figures
 
 
+def unit_square(axes: Axes) -> None:
+    """Make axes a square of shares, from 0 to 1."""
+    axes.set_aspect("equal")
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+
+
 def draw_density(axes: Axes, points: Floats, *, of_duration: bool = False) -> None:
     """Draw the density of moments in the classes of :data:`DENSITY_BOUNDS`.
 

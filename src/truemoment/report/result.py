@@ -12,6 +12,7 @@ from truemoment.base.boundary.own_path import AnyPath, any_path
 from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
 from truemoment.report.model import Report
+from truemoment.report.render import latex, markdown, terminal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,13 +44,11 @@ class Result(ABC):
 
     def __str__(self) -> str:
         """Return the report as the terminal shows it."""
-        from truemoment.report.render import terminal  # noqa: PLC0415 - loaded when something is shown
-
         report = self.report()
         return "\n".join([*terminal.body(report), "", *terminal.closing(report)])
 
     def _repr_html_(self) -> str:
-        from truemoment.report.render import html  # noqa: PLC0415 - it loads matplotlib
+        from truemoment.report.render import html  # noqa: PLC0415 - only pages need it, and it loads contourpy
 
         return html.fragment(self.report())
 
@@ -58,8 +57,6 @@ class Result(ABC):
 
         ``.html`` is the page of the report, ``.json`` the document, ``.md`` and ``.tex`` the tables.
         """
-        from truemoment.report.render import latex, markdown  # noqa: PLC0415 - loaded when something is written
-
         texts: dict[str, Callable[[], str]] = {
             ".html": self.to_html,
             ".json": lambda: json_text(self.document()),
@@ -77,7 +74,7 @@ class Result(ABC):
 
     def to_html(self) -> str:
         """Return the page of the report: one HTML file that needs no network."""
-        from truemoment.report.render import html  # noqa: PLC0415 - it loads matplotlib
+        from truemoment.report.render import html  # noqa: PLC0415 - only pages need it, and it loads contourpy
 
         return html.page(self.report())
 

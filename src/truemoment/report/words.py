@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from truemoment.base.intervals import Floats
+if TYPE_CHECKING:
+    from truemoment.base.intervals import Floats
 
 UNDEFINED = "-"
 

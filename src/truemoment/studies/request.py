@@ -94,9 +94,7 @@ class ReadingAnnotations(Request):
     def check(self) -> None:
         """Refuse a mapping that cannot be read, and one that is saved without being given."""
         if self.fields is not None:
-            from truemoment.data.references import parse_fields
-
-            parse_fields(self.fields)
+            _ = self.how_references
         elif self.save_fields is not None:
             raise UsageError("--save-fields saves the value of --fields, expected --fields")
 
@@ -295,16 +293,13 @@ class ReadingPredictions(Request):
     def how(self) -> PredictionOptions:
         """The options of the reader."""
         from truemoment.data.answers.reading import Reading
+        from truemoment.data.formats.objects import parse_prediction_fields
         from truemoment.data.formats.prediction_files import PredictionOptions
 
         settings = {name: getattr(self, name) for name in ("axis", "which", "one_sided", "swapped")}
         options = {name: value for name, value in settings.items() if value is not None}
         reading = Reading(**options) if options else None
-        fields = None
-        if self.prediction_fields is not None:
-            from truemoment.data.formats.objects import parse_prediction_fields
-
-            fields = parse_prediction_fields(self.prediction_fields)
+        fields = None if self.prediction_fields is None else parse_prediction_fields(self.prediction_fields)
         save = None if self.save_prediction_fields is None else Path(self.save_prediction_fields)
         names_axis = self.axis is not None
         return PredictionOptions(self.format, reading, self.on_unknown, self.on_negative, names_axis, fields, save)

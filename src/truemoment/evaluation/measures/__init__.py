@@ -31,7 +31,7 @@ without it the protocol's rule holds. Several measures are separated by ``;``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from truemoment.base.errors import MeasureError
@@ -95,6 +95,8 @@ __all__ = [
     "SaliencyPair",
     "SetIoU",
     "Statistic",
+    "as_measure",
+    "as_measures",
     "is_of_sets",
     "lower_is_better",
     "papers_of",
@@ -126,10 +128,6 @@ def _read_hit(written: Written) -> HighlightHit:
     return HighlightHit(written.option("min", str))
 
 
-def _read_mean_iou(written: Written) -> MeanIoU | MeanIoUOfSeveral:
-    return MeanIoUOfSeveral(written.rank()) if written.has_rank else MeanIoU(written.ref())
-
-
 def _read_recall(written: Written) -> Recall | RecallIoP:
     if (iop := written.maybe("IoP", float)) is not None:
         return RecallIoP(written.rank(), iop, written.ref())
@@ -150,7 +148,7 @@ FAMILIES = Registry[MeasureFamily](
             "discounted recall: hits count less the further their ends are off (Closer Look, eq. 2)",
         ),
         "mIoU": MeasureFamily(
-            _read_mean_iou,
+            lambda w: MeanIoUOfSeveral(w.rank()) if w.has_rank else MeanIoU(w.ref()),
             "mIoU",
             "mean IoU of the first answer; mIoU@k: of k answers, each with a reference of its own (QV-M2)",
         ),
@@ -269,6 +267,20 @@ def parse_measure(text: str) -> Measure:
         is_known = Written(text.strip()).name in FAMILIES
         why = str(error) if is_known else f"{text!r} is not in the grammar of measures"
         raise MeasureError(f"{why}; did you mean {meant}?") from None
+
+
+def as_measure(measure: Measure | str) -> Measure:
+    """Return a measure by its text, or the measure itself."""
+    return parse_measure(measure) if isinstance(measure, str) else measure
+
+
+def as_measures(measures: str | Iterable[Measure | str]) -> tuple[Measure, ...]:
+    """Return distinct measures by one text, or by texts and measures; refuse none."""
+    if isinstance(measures, str):
+        return parse_measures(measures)
+    if distinct := tuple(dict.fromkeys(map(as_measure, measures))):
+        return distinct
+    raise MeasureError("got no measure, expected at least one")
 
 
 def _parse(text: str) -> Measure:

@@ -60,7 +60,8 @@ class BatchMoments:
                 raise InputError(f"got shape {whole.shape}, expected (B, n, {columns}) or (B, {columns})", field=name)
             lengths = np.full(len(whole), 1 if whole.ndim == 2 else whole.shape[1])
             return cls(lengths, whole.reshape(-1, whole.shape[-1]))._without_padding()
-        tables = [_of_query(as_array(item, name)) for item in _on_processor(list(batch))]
+        arrays = (as_array(item, name) for item in _on_processor(list(batch)))
+        tables = [array[None] if array.ndim == 1 and array.size else array for array in arrays]  # one moment: no list
         filled = [table for table in tables if table.size]
         wrong = next((table for table in filled if table.ndim != 2 or table.shape[1] not in widths), None)
         if wrong is not None:
@@ -169,11 +170,6 @@ def _warn_if_coarse(values: Any, bits: int) -> None:  # noqa: ANN401 - a tensor 
             "convert the model's output to float32 before you multiply it by the duration",
             stacklevel=5,
         )
-
-
-def _of_query(values: Floats) -> Floats:
-    """Return the moments of one query as a table; one moment may come without its list."""
-    return values[None] if values.ndim == 1 and values.size else values
 
 
 def _on_processor(items: list[Any]) -> list[Any]:

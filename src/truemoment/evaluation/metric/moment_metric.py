@@ -12,7 +12,7 @@ from truemoment.base.errors import InputError, MeasureError, UsageError
 from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations, Predictions
 from truemoment.evaluation.evaluate import evaluate
-from truemoment.evaluation.measures import Measure, parse_measure, parse_measures
+from truemoment.evaluation.measures import Measure, as_measures, parse_measures
 from truemoment.evaluation.metric.batches import BatchMoments, as_array, first_rows, ids_of_batch
 from truemoment.evaluation.metric.seen import SeenQueries, decode, encode, same_answer
 from truemoment.evaluation.protocols import Protocol, get_protocol, protocol_for_dataset
@@ -219,9 +219,7 @@ def _measures(measures: str | Sequence[Measure | str] | None, protocol: Protocol
     """Return the measures as values; None are those of the protocol, without clip ratings."""
     if measures is None:
         return tuple(measure for measure in parse_measures(protocol.measures) if measure.needs != "saliency")
-    if isinstance(measures, str):
-        measures = parse_measures(measures)
-    parsed = tuple(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
+    parsed = as_measures(measures)
     rating = next((measure for measure in parsed if measure.needs == "saliency"), None)
     if rating is not None:
         raise MeasureError(f"{rating} needs clip ratings, which a metric does not take; use evaluate")

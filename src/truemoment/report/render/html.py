@@ -22,12 +22,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from markupsafe import Markup, escape
 
 from truemoment.base.boundary.files import read_text
 from truemoment.base.boundary.text import printable_lines
 from truemoment.base.version import __version__ as version
 from truemoment.report.chart_axis import interval_text, strip_axis
 from truemoment.report.charts import Clouds, Plot, StripChart
+from truemoment.report.drawing import inline_svg
 from truemoment.report.model import (
     LEVELS,
     Bar,
@@ -53,7 +55,6 @@ from truemoment.report.words import counted, number
 
 if TYPE_CHECKING:
     import jinja2
-    from markupsafe import Markup
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -168,8 +169,6 @@ def _value(value: float, decimals: int) -> str:
 
 def _breakable(text: str) -> Markup:
     """Write a name, or a measure, so that a line may end after each sign that joins its words."""
-    from markupsafe import Markup, escape  # noqa: PLC0415 - as jinja2, which brings it
-
     parts = re.split(r"(?<=[_/-])(?=[^\s_/-])|(?<=,)(?=[A-Za-z])", printable_lines(text))
     return Markup("<wbr>").join(map(escape, parts))
 
@@ -305,14 +304,8 @@ def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of 
     return (block.summary, list(_runs(block.blocks, name))) if isinstance(block, Details) else block
 
 
-def _by_matplotlib(drawing: Drawing) -> str:
-    from truemoment.report.drawing import inline_svg  # noqa: PLC0415 - it loads matplotlib
-
-    return inline_svg(drawing)
-
-
 _DRAWN: dict[type, tuple[str, Callable[[Any], object]]] = {
-    Drawing: ("drawing", _by_matplotlib),
+    Drawing: ("drawing", inline_svg),
     Plot: ("plot", placed_plot),
     Clouds: ("clouds", placed_clouds),
 }

@@ -11,7 +11,7 @@ import contourpy
 import numpy as np
 
 from truemoment.base.intervals import Floats, Ints
-from truemoment.report.chart_axis import nice_axis
+from truemoment.report.chart_axis import plot_axes
 from truemoment.report.charts import Cloud, Clouds, Plot, PlotCurve
 from truemoment.report.density_classes import (
     DENSITY_BOUNDS,
@@ -58,9 +58,7 @@ class PlacedPlot(NamedTuple):
 
 def placed_plot(plot: Plot) -> PlacedPlot:
     """Return the places of a plot."""
-    values = [value for curve in plot.curves for value in curve.y if math.isfinite(value)]
-    ends = [plot.x_end] if plot.x_end is not None else [value for curve in plot.curves for value in curve.x]
-    x, y = nice_axis(0.0, max(ends, default=1.0)), nice_axis(0.0, max(values, default=1.0))
+    x, y = plot_axes(plot)
 
     def at(x_value: float, y_value: float) -> tuple[float, float]:
         return (

@@ -214,7 +214,9 @@ def _folded(table: Table) -> Iterator[list[int]]:
 def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:
     rows = [[_cell(row[column], fit) for column in columns] for _, of_group in table.groups for row in of_group]
     marked = {column for column in columns for _, rows in table.groups for row in rows if row[column].marked}
-    headings = [_heading(table.headings[column], fit.heading) for column in columns]
+    words = [one_line(table.headings[column]).replace(",IoU", ", IoU") for column in columns]  # measures may be broken
+    wrapped = (textwrap.wrap(text, fit.heading, break_long_words=False, break_on_hyphens=False) for text in words)
+    headings = ["\n".join(lines) for lines in wrapped]
     numbers = [number for number, column in enumerate(columns) if column not in table.text_columns]
     if marked:
         for row in rows:
@@ -229,11 +231,6 @@ def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:
         shown += lines[at : at + len(of_group)]
         at += len(of_group)
     return "\n".join(shown)
-
-
-def _heading(heading: str, width: int) -> str:
-    words = one_line(heading).replace(",IoU", ", IoU")  # where a measure may be broken
-    return "\n".join(textwrap.wrap(words, width, break_long_words=False, break_on_hyphens=False))
 
 
 def _cell(cell: Cell, fit: _Fit) -> str:

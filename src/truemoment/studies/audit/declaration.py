@@ -113,8 +113,12 @@ def places_for(
     rng: np.random.Generator,
 ) -> ComparedPlaces | None:
     """Return what answers to videos are tested with, from the fitted floors; None if they have learned too little."""
-    model, floor, queries = _network_of(network, headline), network.floor, annotations.queries
-    if model is None or model.places is None or floor is None or floor.setting.train is None:
+    floor, queries = network.floor, annotations.queries
+    if floor is None or floor.setting.train is None:
+        return None
+    grounder = floor.fitted[0][headline]
+    model = grounder.model if isinstance(grounder, ExpectedValue) else None
+    if not isinstance(model, SentenceNetwork) or model.places is None:
         return None
     law = _law(model, floor, floor.setting.train)
     if law is None:
@@ -160,13 +164,6 @@ def _answers_by_order(context: Sequence[FloorResult], queries: Queries, compared
             answer[rows, turn, number] = _first_shares(grounder.ground(rotated, 1), rotated)
     nearest = np.abs(moved[:, None, :] - compared[:, :, None]).argmin(axis=2)
     return np.asarray(answer[np.arange(len(queries))[:, None], nearest])
-
-
-def _network_of(network: FloorResult, headline: int) -> SentenceNetwork | None:
-    """Return the model of a fitted sentence network."""
-    grounder = None if network.floor is None else network.floor.fitted[0][headline]
-    model = grounder.model if isinstance(grounder, ExpectedValue) else None
-    return model if isinstance(model, SentenceNetwork) else None
 
 
 def _first_shares(answers: Predictions, queries: Queries) -> Floats:

@@ -56,7 +56,10 @@ def run(request: AuditRequest, *, load: LoadModel = no_model, cache: Cache | Non
     request.on_status("reading predictions")
     answers, match = _read(request, request.predictions, reference)
     splits = _read_splits(source, reference, request)
-    iid = _read_iid(source, reference, request)
+    iid = None
+    if request.iid is not None:
+        iid_split = _other_split(source, reference, request.iid_split, "--iid-split")
+        iid = iid_split, _read(request, request.iid, iid_split, "iid")[0]
     protocol = resolve_protocol(request.protocol, reference)
     resolved = resolve_measures(request.measures, protocol, reference, answers)
     measures = tuple(measure for measure in resolved if measure.needs in OF_MOMENTS)
@@ -110,15 +113,6 @@ def _other_split(source: AnnotationSource | None, reference: Annotations, split:
     if source is None:
         raise UsageError(f"{option} {split}: {NO_OTHER_SPLITS}")
     return without_queries_of(reference, source.read(split), option)
-
-
-def _read_iid(
-    source: AnnotationSource | None, reference: Annotations, request: AuditRequest
-) -> tuple[Annotations, Predictions] | None:
-    if request.iid is None:
-        return None
-    annotations = _other_split(source, reference, request.iid_split, "--iid-split")
-    return annotations, _read(request, request.iid, annotations, "iid")[0]
 
 
 def _read_controls(request: AuditRequest, reference: Annotations, match: MatchReport | None) -> Controls:

@@ -16,7 +16,7 @@ from truemoment.studies.audit.checks.base import SECTIONS
 from truemoment.studies.audit.checks.reads import SENTENCE
 from truemoment.studies.audit.checks.verdict_section import answer_table, floors_strip
 from truemoment.studies.audit.entries import split
-from truemoment.studies.audit.findings import AuditFinding, Outcome
+from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.verdict import LITTLE
 from truemoment.studies.evaluate import report as evaluation
 
@@ -54,10 +54,7 @@ def document(audit: Audit) -> dict[str, Any]:
     }
     for check in CHECKS:
         entries |= check.document(results)
-    gate = [
-        {"condition": outcome.condition.text, "passed": outcome.passed, "why": outcome.why}
-        for outcome in audit.outcomes
-    ]
+    gate = [outcome._asdict() | {"condition": outcome.condition.text} for outcome in audit.outcomes]
     draws = {"resamples": setup.resamples, "permutations": setup.permutations, "seed": audit.seed}
     findings = [
         {name: value for name, value in vars(finding).items() if name != "ci95" or value is not None}
@@ -125,14 +122,12 @@ def _sections(audit: Audit) -> Iterator[Section]:
     for name, title in SECTIONS.items():
         if blocks := by_section[name]:
             yield Section(name, title, tuple(sorted(blocks, key=_place)))
-    if audit.outcomes:
-        yield Section("gate", "Gate", tuple(_gate_finding(outcome) for outcome in audit.outcomes))
-
-
-def _gate_finding(outcome: Outcome) -> Finding:
-    condition = outcome.condition.text
-    verdict = f"{condition} {'passes' if outcome.passed else 'fails'}{f': {outcome.why}' if outcome.why else ''}"
-    return Finding((verdict,), condition, "good" if outcome.passed else "serious")
+    gate = []
+    for condition, passed, why in audit.outcomes:
+        verdict = f"{condition.text} {'passes' if passed else 'fails'}{f': {why}' if why else ''}"
+        gate.append(Finding((verdict,), condition.text, "good" if passed else "serious"))
+    if gate:
+        yield Section("gate", "Gate", tuple(gate))
 
 
 def _place(block: Block) -> int:

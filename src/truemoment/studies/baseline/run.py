@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from truemoment.data.formats import write_predictions
 from truemoment.data.language import get_engine
 from truemoment.evaluation.head import head
 from truemoment.evaluation.measures import parse_measure
+from truemoment.evaluation.progress import with_progress
 from truemoment.evaluation.scores import Scores
 from truemoment.report.model import Cell, Report, Section, Table
 from truemoment.report.result import Result
@@ -26,8 +27,6 @@ from truemoment.report.words import UNDEFINED, counted, points
 from truemoment.studies.baseline.request import BaselineRequest
 
 SCHEMA = "truemoment/baseline/1"
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -169,18 +168,12 @@ def run(request: BaselineRequest) -> BaselineResult:
         top=request.top,
         repeats=request.repeats,
         seed=request.seed,
-        progress=_with_bar if request.repeats > 1 and request.progress else iter,
+        progress=partial(with_progress, description="runs", show=request.progress, fewest=2),
     )
     if request.out is None:
         return BaselineResult(result)
     write_predictions(Path(request.out), result.predictions, annotations, format=form)
     return BaselineResult(result, printable(str(request.out)))
-
-
-def _with_bar(runs: Sequence[T]) -> Iterable[T]:
-    from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
-
-    return tqdm(runs, desc="runs", leave=False)
 
 
 baseline = function_of(BaselineRequest, run, "baseline")

@@ -89,7 +89,9 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
     shares = _shares(counts), _shares(total - counts)
     energy = _energy(shares[0] - shares[1], _means(pooled, cell, total))
     nested = coarser(N_STEPS, COARSER)
-    divergence = jensen_shannon_bits(*(_merged(share, nested) for share in shares))
+    merged = np.zeros((n_fine, int(nested.max()) + 1))  # 1 where a cell is in a coarser one
+    merged[np.arange(n_fine), nested] = 1
+    divergence = jensen_shannon_bits(*(share @ merged for share in shares))
     return SplitDistance(
         energy=float(energy[0]),
         energy_by_chance=float(energy[1:].mean()),
@@ -129,10 +131,3 @@ def _energy(difference: Floats, place: Floats) -> Floats:
     place, difference = place[nonzero], difference[:, nonzero]
     distance = np.hypot(place[:, :1] - place[:, 0], place[:, 1:] - place[:, 1])
     return np.asarray(np.maximum(-np.einsum("rk,rk->r", difference @ distance, difference), 0))
-
-
-def _merged(share: Floats, nested: Ints) -> Floats:
-    """Return shares in cells, (R, K), summed over the cells in each coarser one."""
-    table = np.zeros((len(nested), int(nested.max()) + 1))
-    table[np.arange(len(nested)), nested] = 1
-    return np.asarray(share @ table)

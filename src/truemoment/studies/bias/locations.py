@@ -57,7 +57,7 @@ class Locations:
         that nothing is left.
         """
         start_end_norm, row = locations_of(annotations)
-        query_of_row = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
+        query_of_row = annotations.query_of_row
         video = numbers_of(annotations.video_id[row])
         as_annotated = np.column_stack([video, annotations.start_s[row], annotations.end_s[row]])
         moment = np.unique(as_annotated, axis=0, return_inverse=True)[1].reshape(-1)

@@ -46,6 +46,7 @@ from truemoment.report.drawing import (
     new_figure,
     scale_legend,
     shortened,
+    unit_square,
     wrapped,
     write_beside,
 )
@@ -222,7 +223,11 @@ def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, extra_verbs: S
                 partial(verbs_figure, survey, top_verbs),
             )
         )
-    if densities := _verbs_with_moments(survey, N_VERB_DENSITIES):
+    densities: list[tuple[str, Floats]] = []  # of verbs with enough moments
+    if use is not None and survey.whole.locations.value is not None:
+        moments = ((verb, survey.whole.points_of_verb(verb)) for verb in use.top[:N_VERB_DENSITIES])
+        densities = [(verb, points) for verb, points in moments if len(points) >= FEW]
+    if densities:
         drawings.append(
             Drawing(
                 f"{name}-verb-densities",
@@ -363,25 +368,13 @@ def _label_panels(panels: Sequence[Axes], y_label: str) -> None:
 
 def draw_locations(axes: Axes, points: Floats, *, of_length: bool = False) -> None:
     """Draw the density of moments on a square, or a dot a moment if there are few."""
-    axes.set_aspect("equal")
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-    axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+    unit_square(axes)
     axes.plot([0, 1], [1, 0] if of_length else [0, 1], color=SOFT, linewidth=0.7)
     if len(points) >= FEW:
         draw_density(axes, points, of_duration=of_length)
     elif len(points):  # a line without points and without clipping would break the layout
         height = points[:, 1] - points[:, 0] if of_length else points[:, 1]
         axes.plot(points[:, 0], height, ".", color=METHOD, ms=4, clip_on=False)
-
-
-def _verbs_with_moments(survey: Survey, most: int) -> list[tuple[str, Floats]]:
-    """Return the most frequent verbs that have enough moments for a density, and these moments."""
-    if survey.verb_use.value is None or survey.whole.locations.value is None:
-        return []
-    moments = ((verb, survey.whole.points_of_verb(verb)) for verb in survey.verb_use.value.top[:most])
-    return [(verb, points) for verb, points in moments if len(points) >= FEW]
 
 
 def verb_densities_figure(densities: Sequence[tuple[str, Floats]]) -> Figure:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from truemoment.report.drawing import shortened
 from truemoment.report.model import Cell, Table
 from truemoment.report.words import UNDEFINED, low_to_high, number, p_number, p_value, points
 from truemoment.studies.bias.distances import SplitDistance
+from truemoment.studies.bias.spread import Evenness
 from truemoment.studies.bias.statistics import Statistics
-from truemoment.studies.bias.surveys import OVER, SplitSurvey, Survey
+from truemoment.studies.bias.surveys import OVER, SplitSurvey, Survey, SurveyPart
+
+T = TypeVar("T")
 
 
 def short_name(name: str) -> str:
@@ -258,19 +261,19 @@ def _after_chance(by_chance_bits: float, p: float) -> str:
     return f"after subtracting {number(by_chance_bits)}, {p_value(p)}"
 
 
-def _evenness(survey: Survey) -> Cell:
-    evenness = survey.whole.evenness.value
-    if evenness is None:
-        return _undefined(survey.whole.evenness.why)
+def _of_part(part: Callable[[Survey], SurveyPart[T]], cell: Callable[[T], Cell]) -> Callable[[Survey], Cell]:
+    """Return the function that shows a part of a survey, or why it does not apply."""
+
+    def show(survey: Survey) -> Cell:
+        shown = part(survey)
+        return _undefined(shown.why) if shown.value is None else cell(shown.value)
+
+    return show
+
+
+def _evenness(evenness: Evenness) -> Cell:
     grid = "" if evenness.grid is None else f"on a grid of {evenness.grid.name}; "
     return Cell(number(evenness.below_even_bits), grid + _after_chance(evenness.by_chance_bits, evenness.p_value))
-
-
-def _constant(survey: Survey) -> Cell:
-    constant = survey.whole.constant.value
-    if constant is None:
-        return _undefined(survey.whole.constant.why)
-    return Cell(points(constant.value), f"chance {points(constant.even_value)}, {p_value(constant.p_value)}")
 
 
 def _constant_of_train(survey: Survey) -> Cell:
@@ -291,30 +294,6 @@ def _distance(survey: Survey) -> Cell:
         number(distance.energy, 4),
         f"{tested}; chance {number(distance.energy_by_chance, 4)}, {p_value(distance.energy_p)}",
     )
-
-
-def _information(survey: Survey) -> Cell:
-    information = survey.information.value
-    if information is None:
-        return _undefined(survey.information.why)
-    return Cell(number(information.bits), _after_chance(information.by_chance_bits, information.p_value))
-
-
-def _verbs_per_query(survey: Survey) -> Cell:
-    use = survey.verb_use.value
-    return _undefined(survey.verb_use.why) if use is None else _number(use.mean_per_sentence, 2)
-
-
-def _coverage(survey: Survey) -> Cell:
-    use = survey.verb_use.value
-    if use is None:
-        return _undefined(survey.verb_use.why)
-    return Cell(points(use.coverage), f"the first {len(use.top)}")
-
-
-def _unique(survey: Survey) -> Cell:
-    levels = survey.uniqueness.value
-    return _undefined(survey.uniqueness.why) if not levels else _number(100 * levels[0].share, 1)
 
 
 def _new_words(survey: Survey) -> Cell:
@@ -342,8 +321,14 @@ _BIASES: _Groups = (
     (
         "Locations, all splits",
         (
-            _Row("unevenness of the locations, bits", _evenness),
-            _Row("best constant prediction hits, %", _constant),
+            _Row("unevenness of the locations, bits", _of_part(lambda s: s.whole.evenness, _evenness)),
+            _Row(
+                "best constant prediction hits, %",
+                _of_part(
+                    lambda s: s.whole.constant,
+                    lambda c: Cell(points(c.value), f"chance {points(c.even_value)}, {p_value(c.p_value)}"),
+                ),
+            ),
             _Row("constant of train hits in the test, %", _constant_of_train),
             _Row("train to test, energy distance", _distance),
         ),
@@ -351,9 +336,17 @@ _BIASES: _Groups = (
     (
         "Verbs",
         (
-            _Row("verb information about the location, bits", _information),
-            _Row("verbs per query", _verbs_per_query),
-            _Row("frequent verbs cover, %", _coverage),
+            _Row(
+                "verb information about the location, bits",
+                _of_part(
+                    lambda s: s.information, lambda i: Cell(number(i.bits), _after_chance(i.by_chance_bits, i.p_value))
+                ),
+            ),
+            _Row("verbs per query", _of_part(lambda s: s.verb_use, lambda use: _number(use.mean_per_sentence, 2))),
+            _Row(
+                "frequent verbs cover, %",
+                _of_part(lambda s: s.verb_use, lambda use: Cell(points(use.coverage), f"the first {len(use.top)}")),
+            ),
         ),
     ),
 )
@@ -379,7 +372,10 @@ _SIZES: _Groups = (
             _Row("vocabulary, nouns", _statistic(lambda s: s.sentences.vocabulary.sizes.nouns)),
             _Row("vocabulary, verbs", _statistic(lambda s: s.sentences.vocabulary.sizes.verbs)),
             _Row("vocabulary, total", _statistic(lambda s: s.sentences.vocabulary.sizes.total)),
-            _Row("unique sentences, % (METEOR < 0.99)", _unique),
+            _Row(
+                "unique sentences, % (METEOR < 0.99)",
+                _of_part(lambda s: s.uniqueness, lambda levels: _number(100 * levels[0].share, 1)),
+            ),
             _Row("words of the test not in train, %", _new_words),
         ),
     ),

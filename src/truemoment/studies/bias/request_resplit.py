@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from truemoment.base.boundary.files import read_number
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed, several
-from truemoment.studies.request import NoCache, ReadingAnnotations, data_dir, dataset, no_cache
+from truemoment.studies.bias.shifts import LocationShift, Shift, WordShift
+from truemoment.studies.bias.splitting import Plan
+from truemoment.studies.request import NoCache, ReadingAnnotations, data_dir, dataset, no_cache, own_annotations
 
 if TYPE_CHECKING:
-    from truemoment.studies.bias.splitting import Plan
     from truemoment.studies.request import AnyAnnotations
 
 Shifted = Literal["location", "words", "compositions"]
@@ -28,9 +30,7 @@ class Whole(Request):
     HEADING = "Data"
 
     dataset: InDataset[str | None] = dataset()
-    annotations: In[AnyAnnotations | None] = option(
-        "File of your own annotations, in place of --dataset; its form is recognised.", metavar="FILE"
-    )
+    annotations: In[AnyAnnotations | None] = own_annotations()
     split: tuple[str, ...] | str | Sequence[str] = option(
         "Only this split; can be repeated. [default: all]", (), metavar="NAME"
     )
@@ -75,9 +75,6 @@ class Splitting(Request):
 
     def planned(self) -> Plan:
         """Return the plan; refuse options of a shift of location without one."""
-        from truemoment.studies.bias.shifts import LocationShift, Shift, WordShift
-        from truemoment.studies.bias.splitting import Plan
-
         if self.plan is not None:
             return self.plan
         names = dict.fromkeys(several(self.shift) or ("location",))
@@ -94,8 +91,6 @@ class Splitting(Request):
 
 def _longest(text: str | None) -> float | None:
     """Read the share of --longest: half of the video by default, None for "none"."""
-    from truemoment.base.boundary.files import read_number
-
     if text == "none":
         return None
     value = 0.5 if text is None else read_number(text)

@@ -146,7 +146,9 @@ class LocationShift:
             estimate = Density(points, np.eye(2) * self.width**2)
         places, place = np.unique(points, axis=0, return_inverse=True)  # equal points have equal ranks, to the last bit
         of_row = np.full(len(annotations), -np.inf)
-        of_row[is_known] = _with_ties(estimate.evaluate(places))[place.reshape(-1)]
+        ordered, at = np.unique(estimate.evaluate(places), return_inverse=True)
+        higher = np.append(True, np.diff(ordered) > ROUNDING * ordered[1:])  # others are equal: rounding breaks no tie
+        of_row[is_known] = ordered[higher][np.cumsum(higher) - 1][at][place.reshape(-1)]
         density = np.maximum.reduceat(of_row, annotations.offsets[:-1])
         has_location = np.isfinite(density)
         return Ranking(
@@ -154,13 +156,6 @@ class LocationShift:
             eligible=has_location,
             density=np.where(has_location, density, np.nan),
         )
-
-
-def _with_ties(density: Floats) -> Floats:
-    """Return densities, equal if they differ only by rounding, so that the order of a file does not break ties."""
-    ordered, at = np.unique(density, return_inverse=True)
-    higher = np.append(True, np.diff(ordered) > ROUNDING * ordered[1:])
-    return np.asarray(ordered[higher][np.cumsum(higher) - 1][at])
 
 
 @dataclass(frozen=True)

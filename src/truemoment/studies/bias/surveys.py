@@ -238,9 +238,14 @@ def survey(
     union = _union(annotations_by_split)
     surveys = _survey_splits(_parts(annotations_by_split, union), reader, of_splits, draws, step)
     splits, whole = surveys[: len(annotations_by_split)], surveys[-1]
-    pairs = _survey_pairs(splits, of_pairs, permutations, step)
+    pairs = []
+    split_pairs = _pairs(splits)
+    for (a, b), child in zip(split_pairs, of_pairs.spawn(len(split_pairs)), strict=True):
+        step(f"distance between {a.name} and {b.name}")
+        pairs.append(SplitPair(a.name, b.name, _distance(a, b, child, permutations)))
     step("verbs")
-    use, information = _verb_use(splits, top_verbs), _information(whole, of_verbs, draws)
+    use = verb_use({split.name: split.verbs for split in splits}, top_verbs)
+    information = _information(whole, of_verbs, draws)
     step("order of sentences")
     order = orders_of_splits(annotations_by_split)
     step("words")
@@ -249,8 +254,8 @@ def survey(
         title=title or dataset,
         splits=tuple(splits),
         whole=whole,
-        pairs=pairs,
-        verb_use=use,
+        pairs=tuple(pairs),
+        verb_use=SurveyPart(use) if any(use.counts.values()) else SurveyPart(None, "no sentence has a verb"),
         information=information,
         statistics=statistics,
         tail=_tail(statistics),
@@ -364,16 +369,6 @@ def _transferred(train: SurveyPart[ConstantBias], places: SurveyPart[Locations])
     return SurveyPart(float(np.mean(iou > THRESHOLD + TIE)))
 
 
-def _survey_pairs(
-    splits: Sequence[SplitSurvey], rng: np.random.Generator, permutations: int, step: Callable[[str], None]
-) -> tuple[SplitPair, ...]:
-    pairs, split_pairs = _pairs(splits), []
-    for (a, b), child in zip(pairs, rng.spawn(len(pairs)), strict=True):
-        step(f"distance between {a.name} and {b.name}")
-        split_pairs.append(SplitPair(a.name, b.name, _distance(a, b, child, permutations)))
-    return tuple(split_pairs)
-
-
 def _pairs(splits: Sequence[SplitSurvey]) -> list[tuple[SplitSurvey, SplitSurvey]]:
     """Return pairs of splits: train and each other split, and pairs of tests; without train, all pairs."""
     if not any(split.name == "train" for split in splits):
@@ -391,11 +386,6 @@ def _distance(a: SplitSurvey, b: SplitSurvey, rng: np.random.Generator, permutat
         missing = a if first is None else b
         return SurveyPart(None, f"{missing.name}: {missing.locations.why}")
     return _attempt(lambda: split_distance(first, second, rng, permutations=permutations))
-
-
-def _verb_use(splits: Sequence[SplitSurvey], n: int) -> SurveyPart[VerbUse]:
-    use = verb_use({split.name: split.verbs for split in splits}, n)
-    return SurveyPart(use) if any(use.counts.values()) else SurveyPart(None, "no sentence has a verb")
 
 
 def _tail(statistics: DatasetStatistics) -> SurveyPart[LongTail]:

@@ -159,14 +159,13 @@ class _Corpus:
         """Return how many numbered stems text a[i] shares with text b[i], (P,)."""
         block = np.cumsum(self.n_words[a]) // BLOCK
         parts = np.flatnonzero(np.diff(block)) + 1
-        blocks = zip(np.split(a, parts), np.split(b, parts), strict=True)
-        return np.concatenate([self._count_shared(*pair) for pair in blocks], dtype=np.int64)
-
-    def _count_shared(self, a: Ints, b: Ints) -> Ints:
-        pair = np.repeat(np.arange(len(a)), self.n_words[a])
-        keys = b[pair] * len(self.key) + self.key[positions_in_lists(self.offsets, a)]
-        at = np.minimum(np.searchsorted(self._owned_keys, keys), len(self._owned_keys) - 1)
-        return np.bincount(pair[self._owned_keys[at] == keys], minlength=len(a))
+        counts = []
+        for first, second in zip(np.split(a, parts), np.split(b, parts), strict=True):
+            pair = np.repeat(np.arange(len(first)), self.n_words[first])
+            keys = second[pair] * len(self.key) + self.key[positions_in_lists(self.offsets, first)]
+            at = np.minimum(np.searchsorted(self._owned_keys, keys), len(self._owned_keys) - 1)
+            counts.append(np.bincount(pair[self._owned_keys[at] == keys], minlength=len(first)))
+        return np.concatenate(counts, dtype=np.int64)
 
 
 def _numbered_stems(videos: Sequence[str], words: Sequence[tuple[str, ...]], n_words: Ints) -> Ints:
@@ -195,7 +194,9 @@ def _best_scores(corpus: _Corpus, threshold: float) -> tuple[Floats, int]:
     n_scored = 0
     for shorter, longer in _candidates(corpus, threshold):
         m = corpus.count_shared(shorter, longer)
-        keep = _bound(m, corpus.n_words[shorter], corpus.n_words[longer]) >= threshold - SLACK
+        # The highest score that m aligned words allow has one chunk, and the shorter sentence as reference.
+        words = ALPHA * corpus.n_words[shorter] + (1 - ALPHA) * corpus.n_words[longer]
+        keep = (1 - GAMMA / np.maximum(m, 1) ** BETA) * m / words >= threshold - SLACK
         n_scored += int(keep.sum())
         for a, b in zip(shorter[keep].tolist(), longer[keep].tolist(), strict=True):
             pairs = align(corpus.words[b], corpus.words[a])
@@ -203,12 +204,6 @@ def _best_scores(corpus: _Corpus, threshold: float) -> tuple[Floats, int]:
             value = score(len(pairs), count_chunks(pairs), len(corpus.words[b]), len(corpus.words[a]))
             best[a], best[b] = max(best[a], value), max(best[b], value)
     return best, n_scored
-
-
-def _bound(m: Ints, shorter: Ints, longer: Ints) -> Floats:
-    """Return the highest score that m aligned words allow: one chunk, the shorter sentence as reference."""
-    best = (1 - GAMMA / np.maximum(m, 1) ** BETA) * m / (ALPHA * shorter + (1 - ALPHA) * longer)
-    return np.asarray(best, dtype=np.float64)
 
 
 def _candidates(corpus: _Corpus, threshold: float) -> Iterator[tuple[Ints, Ints]]:

@@ -159,9 +159,13 @@ class Comparison:
 
     def above(self, method: str, other: str) -> Ints:
         """Return verdicts on a method against another, (M,): 1 if significantly above, -1 if below, else 0."""
+        pair, sign = self.pair_of(method, other)
+        return np.asarray(sign * self.verdict[pair])
+
+    def pair_of(self, method: str, other: str) -> tuple[int, int]:
+        """Return the number of the pair of two methods, and 1 if it has `method` first, else -1."""
         i, j = self.methods.index(method), self.methods.index(other)
-        sign, pair = (1, (i, j)) if (i, j) in self.pairs else (-1, (j, i))
-        return np.asarray(sign * self.verdict[self.pairs.index(pair)])
+        return (self.pairs.index((i, j)), 1) if (i, j) in self.pairs else (self.pairs.index((j, i)), -1)
 
     @functools.cached_property
     def counts(self) -> Bools:

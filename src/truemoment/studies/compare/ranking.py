@@ -78,7 +78,11 @@ class MethodRanking:
     @functools.cached_property
     def above_blind(self) -> list[str]:
         """The methods that are significantly above each blind method that counts for them; none without one."""
-        return [name for name in self.methods if self.blind and self._is_above_blind(name)]
+        return [
+            name
+            for name in self.methods
+            if self.blind and all(self.verdict(name, blind) > 0 for blind in blind_for(self.compared, name))
+        ]
 
     def value(self, method: str) -> float:
         """Return the figure of a method, a fraction."""
@@ -105,9 +109,6 @@ class MethodRanking:
     def level_with(self, method: str) -> list[str]:
         """Return the other methods from which the tests do not distinguish a method."""
         return [name for name in self.methods if name != method and not self.verdict(method, name)]
-
-    def _is_above_blind(self, method: str) -> bool:
-        return all(self.verdict(method, blind) > 0 for blind in blind_for(self.compared, method))
 
 
 def ranking(compared: ComparedFiles) -> MethodRanking:

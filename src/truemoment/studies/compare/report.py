@@ -247,7 +247,7 @@ def methods_table(compared: ComparedFiles) -> Table:
     Figures are in percent as the protocol prints them, with the spread over several runs and marks of significance.
     """
     comparison = compared.comparison
-    letters = _letters(comparison)
+    letters = [string.ascii_lowercase[at : at + 1] for at in range(len(comparison.methods))]  # "" after z
     measures = range(len(comparison.measures))
     several = any(len(values) > 1 for values in comparison.values)
     ranks = _ranks(compared)
@@ -314,11 +314,6 @@ def _cells(comparison: Comparison, row: int, letters: Sequence[str], ranks: Mapp
         )
         for method, figure, spread, marks in zip(comparison.methods, figures, spreads, marks_of_method, strict=True)
     ]
-
-
-def _letters(comparison: Comparison) -> list[str]:
-    """Return a letter a method; none for those after the last letter."""
-    return [string.ascii_lowercase[at : at + 1] for at in range(len(comparison.methods))]
 
 
 def _published_rows(compared: ComparedFiles) -> list[dict[int, PublishedFigure]]:

@@ -89,9 +89,7 @@ def _figures(comparison: Comparison, first: str, second: str, row: int) -> str:
 
 def _difference(comparison: Comparison, first: str, second: str, row: int) -> tuple[float, Floats, int]:
     """Return the first method less the second, a fraction, with its interval and the number of their pair."""
-    i, j = comparison.methods.index(first), comparison.methods.index(second)
-    sign, numbers = (1, (i, j)) if (i, j) in comparison.pairs else (-1, (j, i))
-    pair = comparison.pairs.index(numbers)
+    pair, sign = comparison.pair_of(first, second)
     interval = np.sort(sign * comparison.difference_interval[pair, row])
     return sign * float(comparison.difference[pair, row]), interval, pair
 
@@ -231,14 +229,10 @@ def _row(compared: ComparedFiles, name: str, row: int, note: str = "") -> StripR
 
 def _mark(compared: ComparedFiles, name: str, row: int) -> StripMark:
     comparison = compared.comparison
-    number, role = comparison.methods.index(name), _role(compared, name)
+    number, blind = comparison.methods.index(name), ranking(compared).blind
+    role: RoleName = "method" if name not in blind else "floor" if name == blind[0] else "other"
     look = method_looks(compared)[name]
     return percent_mark(role, float(comparison.mean[number, row]), comparison.interval[number, row], look)
-
-
-def _role(compared: ComparedFiles, name: str) -> RoleName:
-    blind = ranking(compared).blind
-    return "method" if name not in blind else "floor" if name == blind[0] else "other"
 
 
 def _published_group(compared: ComparedFiles, row: int) -> tuple[tuple[str, tuple[StripRow, ...]], ...]:

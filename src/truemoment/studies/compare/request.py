@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, Request, Running, argument, option
 from truemoment.data.named_file import NamedFile
+from truemoment.report.words import counted
 from truemoment.studies.request import (
     Fitting,
     MappedData,
@@ -56,8 +57,6 @@ def files_by_method(words: Sequence[str]) -> dict[str, list[Path]]:
                 "one method, two for two methods"
             )
     if len(files) < 2:
-        from truemoment.report.words import counted
-
         (name,) = files
         raise UsageError(
             f"got one method ({name}, {counted(len(files[name]), 'file')}), expected two or more; give files of "
@@ -175,18 +174,14 @@ def inputs_by_name(
     place: str = "",
 ) -> dict[str, list[PredictionInput]]:
     """Return the files or values of the runs of each method; values are named by the method, `place` and the run."""
+    from truemoment.data.python_values import several_values
+
     inputs: dict[str, list[PredictionInput]] = {}
     for method, value in predictions.items():
-        runs = [value] if isinstance(value, str | os.PathLike) else _runs_of(value)
+        runs = [value] if isinstance(value, str | os.PathLike) else several_values(value)
         numbers = [""] if len(runs) == 1 else [f", run {number}" for number in range(1, len(runs) + 1)]
         inputs[method] = [named_value(run, f"{method}{place}{n}") for run, n in zip(runs, numbers, strict=True)]
     return inputs
-
-
-def _runs_of(value: Any) -> list[Any]:  # noqa: ANN401 - any value
-    from truemoment.data.python_values import several_values
-
-    return several_values(value)
 
 
 def split_source(place: str, data: AnnotationSource) -> AnnotationSource:

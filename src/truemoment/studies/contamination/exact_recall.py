@@ -142,18 +142,15 @@ def tally_of(pairs: MomentPairs, mask: Bools, side: Side) -> Tally:
         by_video, (video[is_near], np.ravel_multi_index((differences[is_near] + REACH).T, (_WIDTH,) * len(sides))), 1.0
     )
     np.add.at(by_video[:, -1], video, 1.0)
+    steps = np.stack([pairs.times_s(boundary)[1][mask] for boundary in sides]) / COARSE_S
+    on_step = np.abs(steps - np.rint(steps)) < ROUNDING_S
     return Tally(
         cells,
         features,
         _opportunities(answers, official, pairs.inside(sides)[mask], cells),
         by_video,
-        any(_is_coarse(pairs.times_s(boundary)[1][mask]) for boundary in sides),
+        on_step.size > 0 and bool((on_step.mean(axis=1) > MOST_COARSE).any()),
     )
-
-
-def _is_coarse(official_s: Floats) -> bool:
-    steps = official_s / COARSE_S
-    return len(steps) > 0 and bool(np.mean(np.abs(steps - np.rint(steps)) < ROUNDING_S) > MOST_COARSE)
 
 
 def _cells(time_s: Floats) -> Ints:

@@ -256,7 +256,7 @@ def _fresh(official: Annotations, fresh: Annotations, pairs: MomentPairs, draws:
             f"{official.split}, by video and sentence"
         )
     moments = fresh.select_queries(is_known)
-    query = np.repeat(np.arange(moments.n_queries), np.diff(moments.offsets))
+    query = moments.query_of_row
     of_official = rows[is_known]
     row = of_official[query]
     fresh_pairs = MomentPairs(

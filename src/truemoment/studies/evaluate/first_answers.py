@@ -147,7 +147,9 @@ def answer_pattern(
     heads = annotations.offsets[:-1][answered]
     repeated = is_shared(same_moment(video, first.start_s[answered], first.end_s[answered]), sentence)
     references = is_shared(same_moment(video, annotations.start_s[heads], annotations.end_s[heads]), sentence)
-    common, n_distinct = _most_common(np.rint(times_norm * 100), n_common)
+    values, counts = np.unique(np.rint(times_norm * 100), axis=0, return_counts=True)  # in whole per cents
+    order = np.argsort(-counts, kind="stable")[:n_common]
+    rows = np.column_stack([values / 100, counts / max(len(times_norm), 1)])[order].tolist()
     return AnswerPattern(
         n_queries=len(queries),
         n_answered=int(answered.sum()),
@@ -156,8 +158,8 @@ def answer_pattern(
         n_comparable=int(comparable.sum()),
         repeated=_share(repeated[comparable]),
         repeated_references=_share(references[comparable]),
-        most_common=common,
-        n_distinct=n_distinct,
+        most_common=tuple(CommonAnswer(start, end, share) for start, end, share in rows),
+        n_distinct=len(values),
         near=near_places(times_norm),
     )
 
@@ -188,14 +190,6 @@ def numbered(texts: Iterable[str]) -> Ints:
     listed = list(texts)
     number = {text: n for n, text in enumerate(dict.fromkeys(listed))}
     return np.array([number[text] for text in listed], dtype=np.int64)
-
-
-def _most_common(percent: Floats, n_common: int) -> tuple[tuple[CommonAnswer, ...], int]:
-    """Return the most frequent moments, in whole per cents (N, 2), and how many differ."""
-    values, counts = np.unique(percent, axis=0, return_counts=True)
-    order = np.argsort(-counts, kind="stable")[:n_common]
-    answers = ((*values[row] / 100, counts[row] / len(percent)) for row in order)
-    return tuple(CommonAnswer(float(start), float(end), float(share)) for start, end, share in answers), len(values)
 
 
 NEAR_IOU = 0.8

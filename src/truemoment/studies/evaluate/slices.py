@@ -199,7 +199,9 @@ def membership(
     if verbs is not None:
         classes["first verb"] = _by_verb(annotations, verbs)
     if train_sentences is not None:
-        classes["in train"] = _in_train(annotations, train_sentences)
+        known = set(map(normalised_sentence, train_sentences))
+        verbatim = [normalised_sentence(sentence) in known for sentence in annotations.queries.sentence]
+        classes["in train"] = _in_two(np.array(verbatim, dtype=bool), ("not in train", "verbatim in train"))
     for mark, mask in (marks or {}).items():
         classes[mark] = _in_two(mask, ("no", "yes"))
     names = set(classes) if families is None else set(families)
@@ -207,7 +209,13 @@ def membership(
         if family in EXTRA:
             raise UsageError(f"family {family!r} needs {EXTRA[family]}")
         raise UsageError(f"got family {family!r}, expected one of {', '.join(dict.fromkeys((*classes, *EXTRA)))}")
-    return [_without_empty(family, *classes[family]) for family in classes if family in names]
+    members = []
+    for family, (labels, number) in classes.items():
+        if family in names:  # without empty classes
+            numbers, renumbered = np.unique(number, return_inverse=True)
+            member = renumbered.reshape(-1).astype(np.int64)
+            members.append(Membership(family, tuple(labels[c] for c in numbers), member))
+    return members
 
 
 def check_same_queries(scores: Scores, annotations: Annotations) -> None:
@@ -281,11 +289,6 @@ def slices(
 _Classes = tuple[Sequence[str], Ints]  # labels, and the class of each query
 
 
-def _without_empty(family: str, labels: Sequence[str], number: Ints) -> Membership:
-    numbers, renumbered = np.unique(number, return_inverse=True)
-    return Membership(family, tuple(labels[c] for c in numbers), renumbered.reshape(-1).astype(np.int64))
-
-
 def _ranges(bounds: Sequence[float], unit: str) -> list[str]:
     """Write classes as "0-5 s", the last one as "over 60 s"."""
     return [f"{low:g}-{high:g} {unit}" for low, high in pairwise(bounds)] + [f"over {bounds[-1]:g} {unit}"]
@@ -330,12 +333,6 @@ def _by_verb(annotations: Annotations, verbs: Sequence[str]) -> _Classes:
     return [*frequent, "other verb", "no verb"], number
 
 
-def _in_train(annotations: Annotations, train_sentences: Iterable[str]) -> _Classes:
-    sentences = set(map(normalised_sentence, train_sentences))
-    verbatim = [normalised_sentence(sentence) in sentences for sentence in annotations.queries.sentence]
-    return _in_two(np.array(verbatim, dtype=bool), ("not in train", "verbatim in train"))
-
-
 def _in_two(second: Bools, labels: tuple[str, str]) -> _Classes:
     return labels, second.astype(np.int64)
 
@@ -347,7 +344,7 @@ def _or_none(second: Bools, labels: tuple[str, str], no_moment: Bools) -> _Class
 def _shares_moment(annotations: Annotations) -> Bools:
     """Return which queries have the same reference as another query of their video, shape (Q,)."""
     has_moment = ~np.isnan(annotations.start_s)
-    query = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))[has_moment]
+    query = annotations.query_of_row[has_moment]
     moment = same_moment(
         numbered(annotations.video_id[has_moment]), annotations.start_s[has_moment], annotations.end_s[has_moment]
     )

@@ -41,7 +41,7 @@ from truemoment.base.records import Annotations, Predictions, as_strings
 from truemoment.data.datasets.faults import normalised_sentence
 from truemoment.evaluation.agreement import Annotators
 from truemoment.evaluation.evaluate import evaluate, resolve_protocol
-from truemoment.evaluation.measures import MeanIoU, Measure, parse_measure, parse_measures
+from truemoment.evaluation.measures import MeanIoU, Measure, as_measures, parse_measures
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.references import ReferenceRule, pad, representative
 from truemoment.evaluation.scores import Scores
@@ -58,10 +58,7 @@ def measures_of_one_answer(measures: str | Sequence[Measure | str] | None, proto
     """Return the given measures, or those of the protocol that use only the first prediction."""
     if measures is None:
         return tuple(measure for measure in parse_measures(protocol.measures) if _of_one_answer(measure))
-    if isinstance(measures, str):
-        measure_list = parse_measures(measures)
-    else:
-        measure_list = tuple(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
+    measure_list = as_measures(measures)
     for measure in measure_list:
         if not _of_one_answer(measure):
             raise MeasureError(
@@ -72,7 +69,7 @@ def measures_of_one_answer(measures: str | Sequence[Measure | str] | None, proto
             raise MeasureError(
                 f"{measure}: annotators are measured against each kind of references; leave out [ref=...]"
             )
-    return tuple(dict.fromkeys(measure_list))
+    return measure_list
 
 
 def _of_one_answer(measure: Measure) -> bool:
@@ -380,8 +377,7 @@ def _others(annotators: Annotators, *, out: bool) -> Bools:
 
     With `out`, moments identical to the answer are left out, unless all others are identical.
     """
-    present = annotators.present
-    others: Bools = present[:, :, None] & present[:, None] & ~np.eye(present.shape[1], dtype=bool)
+    others = annotators.others
     if not out:
         return others
     different = others & ~annotators.identical()

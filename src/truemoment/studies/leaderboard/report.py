@@ -266,7 +266,7 @@ def document(board: Leaderboard) -> dict[str, Any]:
                 "skill": Measured(float(verdict.skill[m]), NO_SKILL, verdict.skill_ci95[m].tolist()),
                 "ranks": {str(measure): board.ranks[number, row] for row, measure in enumerate(board.measures)},
                 "gate": [
-                    {"condition": outcome.condition.text, "passed": outcome.passed, "why": outcome.why}
+                    outcome._asdict() | {"condition": outcome.condition.text}
                     for audit in system.audits
                     for outcome in audit.outcomes
                 ],

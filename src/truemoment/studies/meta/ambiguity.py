@@ -28,7 +28,7 @@ from truemoment.data.datasets import DATASETS, load_annotations
 from truemoment.data.references import read_annotations
 from truemoment.evaluation.agreement import Annotators
 from truemoment.evaluation.evaluate import evaluate_relabelled, resolve_protocol
-from truemoment.evaluation.measures import Measure, parse_measures
+from truemoment.evaluation.measures import Measure, as_measures
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.uncertainty import ROUNDING
 from truemoment.studies.meta.loading import LoadedSystems
@@ -187,7 +187,7 @@ def ambiguity(
         raise UsageError(f"got {', '.join(sorted({m.name for m in models}))}, expected levels of one model of noise")
     if sets < 2:
         raise UsageError(f"got {sets} noisy sets, expected 2 or more")
-    measure_list = parse_measures(measures) if isinstance(measures, str) else tuple(measures)
+    measure_list = as_measures(measures)
     protocol = resolve_protocol(protocol, annotations)
     seeds = rng.integers(1 << 62, size=sets)
     direction = direction_of(measure_list)

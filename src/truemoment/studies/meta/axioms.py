@@ -22,7 +22,7 @@ from truemoment.base.errors import MeasureError, UsageError
 from truemoment.base.intervals import Bools, Floats, Ints
 from truemoment.base.records import Annotations, Predictions, as_strings
 from truemoment.evaluation.evaluate import evaluate
-from truemoment.evaluation.measures import Measure, parse_measure, parse_measures
+from truemoment.evaluation.measures import Measure, as_measures
 from truemoment.evaluation.protocols import Protocol, get_protocol
 from truemoment.evaluation.uncertainty import ROUNDING
 from truemoment.studies.meta.minimal_pairs import Axiom, MinimalPairs, draw_pairs, fulfils, relevance
@@ -145,9 +145,12 @@ def check_axioms(
         )
     protocol = "default" if protocol is None else protocol
     convention = get_protocol(protocol) if isinstance(protocol, str) else protocol
-    seed = int(rng.integers(2**63))
+    listed, seed = _parse_all(measures), int(rng.integers(2**63))
     results: dict[tuple[Measure, Axiom], AxiomResult] = {}
-    for depth, group in _by_depth(_parse_all(measures), length).items():
+    groups: dict[int, list[Measure]] = {}
+    for measure in listed:
+        groups.setdefault(length if measure.depth is None else min(measure.depth, DEEPEST), []).append(measure)
+    for depth, group in groups.items():
         for number, axiom in enumerate(get_args(Axiom)):
             ranks = np.arange(2 if axiom == "INV" else 1, depth + 1)
             child = np.random.default_rng([seed, depth, number])
@@ -155,31 +158,16 @@ def check_axioms(
             drawn = draw_pairs(axiom, rank, child, length=depth, references=references, protocol=convention)
             for measure, result in zip(group, _results(group, axiom, ranks, drawn, convention), strict=True):
                 results[measure, axiom] = result
-    return tuple(results[measure, axiom] for measure in _parse_all(measures) for axiom in get_args(Axiom))
+    return tuple(results[measure, axiom] for measure in listed for axiom in get_args(Axiom))
 
 
 def _parse_all(measures: str | Sequence[Measure | str]) -> tuple[Measure, ...]:
     """Return the measures as values, each once."""
-    if isinstance(measures, str):
-        measure_list = parse_measures(measures)
-    else:
-        measure_list = tuple(
-            dict.fromkeys(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
-        )
+    measure_list = as_measures(measures)
     for measure in measure_list:
         if measure.needs not in ("overlaps", "sets"):
             raise MeasureError(f"{measure} is not a measure of ranked moments, and the axioms are only about these")
-    if not measure_list:
-        raise MeasureError("got no measure, expected at least one")
     return measure_list
-
-
-def _by_depth(measures: Sequence[Measure], length: int) -> dict[int, list[Measure]]:
-    groups: dict[int, list[Measure]] = {}
-    for measure in measures:
-        depth = length if measure.depth is None else min(measure.depth, DEEPEST)
-        groups.setdefault(depth, []).append(measure)
-    return groups
 
 
 def _results(

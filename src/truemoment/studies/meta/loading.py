@@ -12,6 +12,7 @@ from truemoment.base.boundary.files import source_of
 from truemoment.base.errors import MeasureError, MissingFileError, UsageError
 from truemoment.base.records import Annotations, Predictions
 from truemoment.base.request import In, InDataset, argument, option
+from truemoment.baselines import BASELINES, Choices, make_baseline
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.formats.prediction_files import PredictionOptions
 from truemoment.data.named_file import NamedFile
@@ -115,7 +116,11 @@ def measured_files(
             result = evaluate(annotations, predictions, selected, protocol, on_unknown=how.on_unknown)
             if keep is not None:
                 keep[file.name] = predictions
-        scores[file.name] = _share_arrays(result, next(iter(scores.values()), result))
+        first = next(iter(scores.values()), result)
+        if np.array_equal(result.query_id, first.query_id) and np.array_equal(result.video_id, first.video_id):
+            weight = first.weight if np.array_equal(result.weight, first.weight) else result.weight
+            result = replace(result, query_id=first.query_id, video_id=first.video_id, weight=weight)  # saves memory
+        scores[file.name] = result
     return scores
 
 
@@ -159,14 +164,6 @@ def _saved_scores(path: Path, measures: Sequence[Measure] | None, protocol: Prot
         return scores if measures is None else scores.only(measures)
     except MeasureError as error:
         raise UsageError(f"{path}: {error}") from None
-
-
-def _share_arrays(scores: Scores, first: Scores) -> Scores:
-    """Return the same scores, which share equal arrays with `first` to save memory."""
-    if not np.array_equal(scores.query_id, first.query_id) or not np.array_equal(scores.video_id, first.video_id):
-        return scores
-    weight = first.weight if np.array_equal(scores.weight, first.weight) else scores.weight
-    return replace(scores, query_id=first.query_id, video_id=first.video_id, weight=weight)
 
 
 def ignore(_: str) -> None:
@@ -292,12 +289,6 @@ class SystemSource(MappedData, ReadingPredictions, FittedOn, VerbEngine, Measuri
     def _make_systems(
         self, annotations: Annotations, train: Annotations | None, seed: int, on_status: Callable[[str], None]
     ) -> tuple[dict[str, Predictions], dict[str, Predictions]]:
-        from truemoment.baselines import (  # noqa: PLC0415 - only these systems need it, and importing takes time
-            BASELINES,
-            Choices,
-            make_baseline,
-        )
-
         for_population, for_baselines = np.random.default_rng(seed).spawn(2)
         simulated: dict[str, Predictions] = {}
         blind: dict[str, Predictions] = {}

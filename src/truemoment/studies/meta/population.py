@@ -139,9 +139,7 @@ def correlations(systems: Systems, measure: str | Measure = "mIoU") -> Floats:
     the product of its weights for the two systems.
     """
     row = systems.first.row(measure)
-    numerator, weight = (
-        np.stack([getattr(scores, name)[row] for scores in systems.scores.values()]) for name in ("numerator", "weight")
-    )
+    numerator, weight = systems.on_queries(row)
     value, root = np.nan_to_num(figures_of(numerator, weight)), np.sqrt(weight)
     sums, counted, squared = root * value, root @ root.T, (root * value**2) @ root.T
     mean = figures_of(sums @ root.T, counted)  # [a, b]: of a, on the queries of a and b

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -36,6 +36,7 @@ import numpy as np
 from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import numbers_of
+from truemoment.evaluation.progress import with_progress
 from truemoment.evaluation.uncertainty import LEVEL, NO_WEIGHT, holm, interval95, normal_tail
 from truemoment.studies.meta.rankings import pairs_of
 from truemoment.studies.meta.systems import Systems, Unit, figures_of
@@ -234,7 +235,7 @@ def power(
     undefined = np.isnan(whole.p).all(axis=0)
     separated = np.empty((len(sizes), repetitions, len(systems.measures)))
     turned, queries, units = np.empty_like(separated), np.empty(separated.shape[:2]), np.empty(separated.shape[:2])
-    for repetition in _with_progress(range(repetitions), show=progress):
+    for repetition in with_progress(range(repetitions), "drawing subsets", show=progress):
         order = rng.permutation(len(counts))
         ends = _ends(counts[order], sizes)
         subsets = [
@@ -403,11 +404,3 @@ def _clustering(systems: Systems, whole: PairedTests) -> Floats:
     ratio = np.where(differ, whole.variance / np.where(differ, single, 1), np.nan)
     ratios = [column[~np.isnan(column)] for column in ratio.T]
     return np.array([np.median(column) if len(column) else np.nan for column in ratios])
-
-
-def _with_progress(numbers: range, *, show: bool) -> Iterable[int]:
-    if not show:
-        return numbers
-    from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
-
-    return tqdm(numbers, desc="drawing subsets", leave=False)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from statistics import NormalDist
 
@@ -37,6 +37,7 @@ from truemoment.base.intervals import Bools, Floats, Ints, first_kept, seconds_t
 from truemoment.base.records import Annotations, Predictions, numbers_of
 from truemoment.baselines.base import fit_density
 from truemoment.baselines.prior_only import start_duration_norm
+from truemoment.evaluation.progress import with_progress
 from truemoment.evaluation.references import pad
 
 TOP = 10
@@ -182,16 +183,8 @@ def simulate_each(
             "annotations"
         )
     stage = _Stage.of(references, fit, int(rng.integers(1 << 62)))
-    return _answers_of_each(listed, stage, top, progress=progress)
-
-
-def _answers_of_each(
-    systems: Sequence[SimulatedSystem], stage: _Stage, top: int, *, progress: bool
-) -> Iterator[tuple[str, Predictions]]:
-    if progress:
-        from tqdm import tqdm  # noqa: PLC0415 - only who watches needs it
-    for system in tqdm(systems, desc="simulated systems", leave=False) if progress else systems:
-        yield system.name, _answers(system, stage, top)
+    systems = with_progress(listed, "simulated systems", show=progress)
+    return ((system.name, _answers(system, stage, top)) for system in systems)
 
 
 # --------------------------------------------------------------------------------------- what all systems share
@@ -260,20 +253,16 @@ class _Stage:
         start, end = (pad(references.offsets, np.where(end > start, time, np.nan)) for time in (start, end))
         query_number = _number("\n".join(queries.query_id))  # otherwise two splits would have the same draws
         seeds = (seed, query_number)
-        difficulty = _difficulty(numbers_of(queries.video_id), np.random.default_rng([*seeds, 0]))
+        video, rng = numbers_of(queries.video_id), np.random.default_rng([*seeds, 0])
+        of_video = rng.standard_normal(int(video.max(initial=-1)) + 1)[video]
+        of_query = rng.standard_normal(len(video))
+        difficulty = math.sqrt(VIDEO_SHARE) * of_video + math.sqrt(1 - VIDEO_SHARE) * of_query  # standard normal
         return cls(references, start, end, difficulty, None if fit is None else _Usual.of(fit), seeds)
 
 
 def _number(text: str) -> int:
     """Return a number that represents a text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
-
-
-def _difficulty(video: Ints, rng: np.random.Generator) -> Floats:
-    """Draw the difficulty of each query, standard normal; `video` is the number of its video, (Q,)."""
-    shared = rng.standard_normal(int(video.max(initial=-1)) + 1)[video]
-    single = rng.standard_normal(len(video))
-    return np.asarray(math.sqrt(VIDEO_SHARE) * shared + math.sqrt(1 - VIDEO_SHARE) * single)
 
 
 # ------------------------------------------------------------------------------------------ what one system does
@@ -359,7 +348,9 @@ def _candidates(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _Mo
     place[:, 0] = np.where(is_seen[:, None], seen, place[:, 0])
     length = np.maximum(place[:, :, 1] - place[:, :, 0], SHORTEST_NORM)
     copies = place[:, :, None] + COPY_SPREAD * length[:, :, None, None] * chance.copies
-    return _within_video(copies.reshape(len(place), PLACES * COPIES, 2))
+    ends = np.sort(np.clip(copies.reshape(len(place), PLACES * COPIES, 2), 0, 1), axis=2)
+    start = np.minimum(ends[..., 0], 1 - SHORTEST_NORM)
+    return start, np.minimum(np.maximum(ends[..., 1], start + SHORTEST_NORM), 1)
 
 
 def _see(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraws) -> tuple[Floats, Bools]:
@@ -381,13 +372,6 @@ def _quantile(share: float) -> float:
     if share <= 0 or share >= 1:
         return -math.inf if share <= 0 else math.inf
     return NormalDist().inv_cdf(share)
-
-
-def _within_video(ends: Floats) -> tuple[Floats, Floats]:
-    """Sort the two ends, clip them to [0, 1], and make moments at least :data:`SHORTEST_NORM` long; (..., 2)."""
-    first, second = (np.clip(ends[..., side], 0, 1) for side in (0, 1))
-    start = np.minimum(np.minimum(first, second), 1 - SHORTEST_NORM)
-    return start, np.minimum(np.maximum(np.maximum(first, second), start + SHORTEST_NORM), 1)
 
 
 def _scores(

@@ -77,6 +77,11 @@ class Systems:
         """1 for measures for which more is better, -1 for the others; shape (M,)."""
         return direction_of(self.measures)
 
+    def on_queries(self, row: int) -> tuple[Floats, Floats]:
+        """Return the numerators and the weights of a measure, by its row, on each query; shape (S, Q) each."""
+        every = self.scores.values()
+        return np.stack([scores.numerator[row] for scores in every]), np.stack([scores.weight[row] for scores in every])
+
     def units(self, unit: Unit) -> tuple[Floats, Floats]:
         """Return the sums of numerators and of weights over the queries of each unit.
 

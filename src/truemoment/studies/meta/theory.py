@@ -212,7 +212,8 @@ def theory(
     _check_noise(gammas, length_norm, draws, len(listed))
     noise, levels = rng.standard_normal(draws), np.array(gammas, dtype=np.float64)
     at, true_ious = np.array(thresholds, dtype=np.float64), np.array(listed, dtype=np.float64)
-    noisy = [iou + gamma * noise for gamma in levels]
+    noisy, cut = [iou + gamma * noise for gamma in levels], np.array(CUT_IOUS)
+    noisy_cut = [Errors.from_draws(np.clip(cut + gamma * noise[:, None], 0, 1) - cut) for gamma in levels]
     return Theory(
         iou=iou,
         gammas=levels,
@@ -224,7 +225,7 @@ def theory(
             [Errors.from_draws((observed[:, None] >= at) - is_hit(iou, at).astype(np.float64)) for observed in noisy]
         ),
         simulated_axiou=Errors.stack([Errors.from_draws(observed - iou) for observed in noisy]),
-        cut=_cut_noise(levels, noise),
+        cut=CutNoise(cut, cut_axiou_errors(cut, levels[:, None]), Errors.stack(noisy_cut)),
         lists=noisy_lists(true_ious, levels, rng, draws=draws),
         discounted=_discounted(iou, levels, at, length_norm, noise),
     )
@@ -263,12 +264,6 @@ def cut_axiou_errors(iou: Floats, gamma: Floats) -> Errors:
     return Errors.exact(mean - iou, np.maximum(square - mean**2, 0))
 
 
-def _cut_noise(gammas: Floats, noise: Floats) -> CutNoise:
-    ious = np.array(CUT_IOUS)
-    simulated = [Errors.from_draws(np.clip(ious + gamma * noise[:, None], 0, 1) - ious) for gamma in gammas]
-    return CutNoise(ious, cut_axiou_errors(ious, gammas[:, None]), Errors.stack(simulated))
-
-
 def noisy_lists(
     ious: Floats,
     gammas: Floats,
@@ -292,18 +287,15 @@ def noisy_lists(
         for rho in correlations:
             best = running_best(ious + gamma * (math.sqrt(rho) * common + math.sqrt(1 - rho) * independent))
             axious.append(Errors.from_draws(_mean_so_far(best) - true_axiou))
-            recalls.append(_recall_of_lists(best, at, true_recall))
+            by_threshold = [
+                Errors.from_draws((best >= threshold) - true_recall[:, t]) for t, threshold in enumerate(at)
+            ]
+            recalls.append(Errors(*(np.moveaxis(table, 0, -1) for table in vars(Errors.stack(by_threshold)).values())))
         axiou.append(Errors.stack(axious))
         recall.append(Errors.stack(recalls))
     return NoisyLists(
         ious, np.array(correlations), at, true_axiou, Errors.stack(axiou), true_recall, Errors.stack(recall)
     )
-
-
-def _recall_of_lists(best: Floats, thresholds: Floats, truth: Floats) -> Errors:
-    """Return the errors of R@k, (K, T), of running bests (N, K), one threshold at a time."""
-    parts = [Errors.from_draws((best >= threshold) - truth[:, t]) for t, threshold in enumerate(thresholds)]
-    return Errors(*(np.moveaxis(table, 0, -1) for table in vars(Errors.stack(parts)).values()))
 
 
 def _mean_so_far(best: Floats) -> Floats:

@@ -99,10 +99,7 @@ def ties(systems: Systems, rng: np.random.Generator, *, resamples: int = 1000) -
 
 def _values(systems: Systems, row: int) -> Floats:
     """Return the values of the systems on each query, sorted from low to high, (S, Q); NaN, last, without weight."""
-    numerator, weight = (
-        np.stack([getattr(scores, name)[row] for scores in systems.scores.values()]) for name in ("numerator", "weight")
-    )
-    return np.sort(figures_of(numerator, weight), axis=0)
+    return np.sort(figures_of(*systems.on_queries(row)), axis=0)
 
 
 def _pairs_tied(value: Floats) -> Ints:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from truemoment.base.boundary.distribution import available_cores
 from truemoment.base.errors import UsageError
+from truemoment.evaluation.progress import with_progress
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -26,17 +27,8 @@ def map_in_order(
     with ThreadPoolExecutor(min(workers, max(len(pieces), 1))) as pool:
         running = [pool.submit(work, piece) for piece in pieces]
         try:
-            for future in _with_progress(running, description, show=progress):
+            for future in with_progress(running, description, show=progress, unit="block", fewest=8):
                 yield future.result()
         finally:
             for future in running:
                 future.cancel()  # after Ctrl-C or an error, waiting pieces do not start
-
-
-def _with_progress(items: Sequence[Piece], description: str, *, show: bool) -> Iterator[Piece]:
-    if not show or len(items) < 8:
-        yield from items
-        return
-    from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
-
-    yield from tqdm(items, desc=description, unit="block", leave=False)

@@ -148,7 +148,10 @@ def examples(results: Results, errors: ErrorKinds) -> tuple[Example, ...]:
             answers = slice(predictions.offsets[row[query]], predictions.offsets[row[query] + 1])
             predicted = np.stack([predictions.start_s[answers], predictions.end_s[answers]], axis=1)
         floor_moment = np.array([first.start_s[query], first.end_s[query]])
-        bars = [*_reference_bars(references), *_bars(predicted, int(errors.rank_of_hit[query]), references)]
+        bars = [Bar("reference", "reference", start_s, end_s) for start_s, end_s in references[:N_SHOWN].tolist()]
+        if len(references) > N_SHOWN:
+            bars[-1] = bars[-1]._replace(note=f"and {len(references) - N_SHOWN} more references")
+        bars += _bars(predicted, int(errors.rank_of_hit[query]), references)
         if np.all(np.isfinite(floor_moment)):
             bars.append(_bar("floor", "floor", floor_moment, references))
         query_id, video_id, sentence = (
@@ -156,14 +159,6 @@ def examples(results: Results, errors: ErrorKinds) -> tuple[Example, ...]:
         )
         shown.append(Example(why, query_id, video_id, sentence, float(queries.duration_s[query]), tuple(bars)))
     return tuple(shown)
-
-
-def _reference_bars(references: Floats) -> list[Bar]:
-    """Return the first references, with a note on further ones."""
-    bars = [Bar("reference", "reference", start_s, end_s) for start_s, end_s in references[:N_SHOWN].tolist()]
-    if len(references) > N_SHOWN:
-        bars[-1] = bars[-1]._replace(note=f"and {len(references) - N_SHOWN} more references")
-    return bars
 
 
 def _bars(predicted: Floats, rank_of_hit: int, references: Floats) -> list[Bar]:

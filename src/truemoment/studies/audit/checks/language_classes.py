@@ -189,7 +189,11 @@ WORDS = {
 
 def language_gains(results: Results) -> tuple[ClassGain, ...]:
     """Compare the method with the sentence network by class of sentence; empty if no network can be fitted."""
-    setup, network = results.setup, _network_scores(results)
+    setup, floor, network = results.setup, results.floor(NETWORK), None
+    if floor is not None:
+        network = floor.scores
+    elif (answers := results.cached(excess_where_blind_misses.network_answers)) is not None:
+        network = results.evaluate(answers[0])
     if network is None:
         return ()
     results.on_status("classes of sentences")
@@ -201,13 +205,6 @@ def language_gains(results: Results) -> tuple[ClassGain, ...]:
             results.scores, network, classes, results.stream(NAME), m=results.headline, resamples=setup.resamples
         )
     )
-
-
-def _network_scores(results: Results) -> Scores | None:
-    if (floor := results.floor(NETWORK)) is not None:
-        return floor.scores
-    answers = results.cached(excess_where_blind_misses.network_answers)
-    return None if answers is None else results.evaluate(answers[0])
 
 
 def _marks(annotations: Annotations, engine: str, cache: Cache) -> dict[str, Bools]:

@@ -68,7 +68,7 @@ def places(results: Results) -> PlaceDistances | None:
     if not known.any():
         return None
     video = numbers_of(setup.annotations.queries.video_id)
-    query = np.repeat(np.arange(setup.annotations.n_queries), np.diff(setup.annotations.offsets))[references[1]]
+    query = setup.annotations.query_of_row[references[1]]
     n_videos = int(video.max()) + 1
     columns = [_by_video(video[known], answers[known], n_videos), _by_video(video[query], references[0], n_videos)]
     whole = [column.sum(axis=0, keepdims=True) for column in columns]

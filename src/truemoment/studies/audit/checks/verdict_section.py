@@ -30,10 +30,6 @@ def _difference(results: Results, m: int) -> Cell:
     return points_cell(float(verdict.difference[m]), verdict.ci95[m], results.setup.measures[m])
 
 
-def _skill(results: Results, m: int) -> Cell:
-    return number_cell(float(results.verdict.skill[m]), results.verdict.skill_ci95[m], NO_SKILL)
-
-
 # --------------------------------------------------------------------------------------------- blocks
 
 
@@ -86,7 +82,7 @@ def _verdict_table(results: Results) -> Table:
                 Cell(results.strongest(m)),
                 Cell(f"{verdict.kind(m)}{', little' if verdict.is_little(m) else ''}"),
                 _difference(results, m),
-                _skill(results, m),
+                number_cell(float(verdict.skill[m]), verdict.skill_ci95[m], NO_SKILL),
                 Cell(p_number(float(results.p[m]))),
                 Cell(UNDEFINED if math.isnan(resolves) else points(resolves)),
                 number_cell(float(share.value[m]), share.ci95[m], "the method's figure is 0 or undefined"),

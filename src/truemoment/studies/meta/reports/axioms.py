@@ -45,7 +45,9 @@ def section(results: Sequence[AxiomResult]) -> Section:
     cases = _cases(results)
     blocks: list[Block] = [Finding(tuple(sentences(outcomes(results)))), _overview(results)]
     if cases:
-        drawn = _examples(cases)
+        mon, inv = ([case for case in cases if case.axiom == axiom] for axiom in ("MON", "INV"))
+        n_mon = max(MOST_DRAWN - 2, MOST_DRAWN - len(inv))
+        drawn = mon[:n_mon] + inv[: MOST_DRAWN - min(n_mon, len(mon))]
         left_out = f" {len(cases) - len(drawn)} more are in the tables." if len(drawn) < len(cases) else ""
         blocks.append(
             Drawing(
@@ -229,13 +231,6 @@ def _shown(pair: MinimalPair | None) -> tuple[str, str]:
     return f"{values[0]:.3f}", f"{values[1]:.3f}"
 
 
-def _examples(cases: Sequence[_Case]) -> list[_Case]:
-    """Return up to :data:`MOST_DRAWN` counterexamples, of both axioms."""
-    mon, inv = ([case for case in cases if case.axiom == axiom] for axiom in ("MON", "INV"))
-    n_mon = max(MOST_DRAWN - 2, MOST_DRAWN - len(inv))
-    return mon[:n_mon] + inv[: MOST_DRAWN - min(n_mon, len(mon))]
-
-
 def _figure(cases: Sequence[_Case]) -> Figure:
     heights = [len(case.pair.before) * 2 + 2.6 for case in cases]
     figure = new_figure(0.2 + sum(0.17 * height + 0.42 for height in heights))
@@ -252,7 +247,11 @@ def _draw_case(axes: Axes, case: _Case) -> None:
 
     pair = case.pair
     transform = axes.get_yaxis_transform()
-    axes.set_title(_title_of(case), loc="left", fontsize=SMALL, color=INK)
+    before, after = _shown(pair)
+    moves = f"stays {before}" if before == after else f"goes from {before} to {after}"
+    name = shortened(str(case.results[0].measure), 26)
+    others = f"; {len(case.results) - 1} more" if len(case.results) > 1 else ""
+    axes.set_title(f"{case.heading}: {name} {moves}{others}", loc="left", fontsize=SMALL, color=INK)
     for start, end in pair.references:
         axes.barh(0, end - start, left=start, height=0.7, color=SERIES[2].colour)
     axes.text(1.02, 0, "IoU", transform=transform, va="center", fontsize=SMALL, color=SOFT)
@@ -277,14 +276,6 @@ def _draw_case(axes: Axes, case: _Case) -> None:
 
 _CHANGED: dict[str, Any] = {"facecolor": METHOD_FAINT, "edgecolor": METHOD, "hatch": "////"}
 _SAME: dict[str, Any] = {"facecolor": OTHER, "edgecolor": OTHER}
-
-
-def _title_of(case: _Case) -> str:
-    before, after = _shown(case.pair)
-    moves = f"stays {before}" if before == after else f"goes from {before} to {after}"
-    name = shortened(str(case.results[0].measure), 26)
-    others = f"; {len(case.results) - 1} more" if len(case.results) > 1 else ""
-    return f"{case.heading}: {name} {moves}{others}"
 
 
 # ------------------------------------------------------------------------------------------- document

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truemoment.base.boundary.documents import Measured
-from truemoment.base.intervals import Bools, Floats
+from truemoment.base.intervals import Bools
 from truemoment.evaluation.measures import why_undefined
 from truemoment.report.model import Cell, Drawing, Finding, Paragraph, Section, Table
 from truemoment.report.words import UNDEFINED, counted, low_to_high, number, percent
@@ -237,6 +236,10 @@ def _entry(result: Power, at: int) -> dict[str, Any]:
         "sigma_per_query": result.sigma[:, at],
         "needed": result.needed[:, at],
     }
+    known = np.isfinite(by_pair["better_by"])
+    reasons = [] if known.all() else [f"for some system {why}" if known.any() else why]
+    if np.isinf(by_pair["needed"]).any():
+        reasons.append("needed: no difference was seen")
     return {
         "measure": str(measure),
         "unit": "fraction",
@@ -253,21 +256,13 @@ def _entry(result: Power, at: int) -> dict[str, Any]:
         "needed_median": Measured(median, why if math.isnan(median) else "no difference was seen", unit="queries"),
         "clustering": result.clustering[at],
         **by_pair,
-        **_why_null(by_pair, why),
+        **({"why": "; ".join(reasons)} if reasons else {}),
         "planning": [
             {"difference": difference, "typical": typical, "hard": hard, "unit": "queries"}
             | ({"why": "no two of the systems differ"} if math.isnan(typical) else {})
             for difference, (typical, hard) in zip(DIFFERENCES, result.planned()[:, at].tolist(), strict=True)
         ],
     }
-
-
-def _why_null(by_pair: Mapping[str, Floats], undefined: str) -> dict[str, str]:
-    known = np.isfinite(by_pair["better_by"])
-    reasons = [] if known.all() else [f"for some system {undefined}" if known.any() else undefined]
-    if np.isinf(by_pair["needed"]).any():
-        reasons.append("needed: no difference was seen")
-    return {"why": "; ".join(reasons)} if reasons else {}
 
 
 # -------------------------------------------------------------------------------------------- figures

@@ -119,9 +119,13 @@ def report(
     else:
         headline, notes = Finding((verdict.headline,)), verdict.notes
         sections = (*verdict.sections, *sections)
-    scores = None if systems is None else systems.systems.first
+    title = " and ".join(study.section.short for study in studies)
+    scores = None
+    if systems is not None:
+        scores = systems.systems.first
+        title = f"{counted(len(scores.measures), 'measure')} on {scores.dataset}, {scores.split}"
     return Report(
-        title=_title(systems, studies),
+        title=title,
         question=QUESTION,
         facts=_facts(systems),
         headline=headline,
@@ -131,13 +135,6 @@ def report(
         signature=(f"{f'truemoment:{version}' if scores is None else scores.signature()}|seed:{seed}"),
         hashes=_hashes(systems),
     )
-
-
-def _title(systems: LoadedSystems | None, studies: Sequence[StudyReport]) -> str:
-    if systems is None:
-        return " and ".join(study.section.short for study in studies)
-    scores = systems.systems.first
-    return f"{counted(len(scores.measures), 'measure')} on {scores.dataset}, {scores.split}"
 
 
 def _facts(systems: LoadedSystems | None) -> tuple[tuple[str, str], ...]:
