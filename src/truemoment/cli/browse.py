@@ -91,7 +91,9 @@ def command(
         _refuse_of_answers()
         serve_search(Index(Path(request.predictions[0])), EncoderOptions(), serving, search_page)
         return
-    _refuse_of_search()
+    if given := _options_given(("collections", "export_dir")):
+        option = {"collections": "--collections", "export_dir": "--export"}[given[0]]
+        raise UsageError(f"{option}: goes with an index, and these are predictions")
     files = list(file_by_system(request.predictions).items())
     if missing := [path for _, path in files if not os.path.exists(path)]:  # noqa: PTH110 - a name may be too long
         raise MissingFileError(f"{missing[0]}: no such file or index")
@@ -212,10 +214,3 @@ def _refuse_of_answers() -> None:
     )
     if given := _options_given(names):
         raise UsageError(f"--{given[0].replace('_', '-')}: goes with predictions, and this is an index")
-
-
-def _refuse_of_search() -> None:
-    """Refuse options of the search page, where predictions are given."""
-    if given := _options_given(("collections", "export_dir")):
-        option = {"collections": "--collections", "export_dir": "--export"}[given[0]]
-        raise UsageError(f"{option}: goes with an index, and these are predictions")

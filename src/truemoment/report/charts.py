@@ -10,11 +10,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from truemoment.base.intervals import Floats
 from truemoment.report.roles import ROLES, MarkLook, RoleName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from truemoment.base.intervals import Floats
 
 
 @dataclass(frozen=True)

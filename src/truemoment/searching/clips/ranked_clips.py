@@ -175,7 +175,9 @@ def rank_clips(
         Number of clips shorter than a frame.
     """
     result = _evaluate(similarities, clips.clip_of, clips.video_id, choices)
-    floor = _blind_floor(data, annotations, clips, choices)
+    asked = choices.fit_split
+    train = data.beside("train") if asked is None else data.training(annotations, asked)
+    floor = None if train is None else _evaluate(by_lengths(train, clips), clips.clip_of, clips.video_id, choices)
     if choices.save is not None:
         matrix = np.concatenate([block for _, block in similarities.blocks()])
         write_similarities(choices.save, matrix, clips.clip_of, clips.video_id)
@@ -196,13 +198,3 @@ def _evaluate(
         resamples=choices.resamples,
         rng=stream(choices.seed, "retrieval"),
     )
-
-
-def _blind_floor(
-    data: AnnotationSource, annotations: Annotations, clips: Clips, choices: RetrievalChoices
-) -> RetrievalResult | None:
-    asked = choices.fit_split
-    train = data.beside("train") if asked is None else data.training(annotations, asked)
-    if train is None:
-        return None
-    return _evaluate(by_lengths(train, clips), clips.clip_of, clips.video_id, choices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -63,7 +63,11 @@ def study_queries(annotations: Annotations, plan: StudyPlan, rng: np.random.Gene
     golden = [golden[at] for at in sorted(lot[n_practice:])]
     if plan.task == "verify":
         entries = [entry for entry in entries if entry.hidden["moments"]]
-        verify = [_with_shown(entry) for entry in [*practice, *entries, *golden] if entry.hidden["moments"]]
+        verify = [
+            replace(entry, hidden={**entry.hidden, "shown": list(entry.hidden["moments"][0])})
+            for entry in [*practice, *entries, *golden]
+            if entry.hidden["moments"]
+        ]
         return [*verify, *_wrong_pairs(entries, plan, annotations, rng)]
     return [*practice, *entries, *golden, *_absent(entries, plan, rng)]
 
@@ -77,11 +81,6 @@ def _entries(annotations: Annotations) -> list[StudyQuery]:
         row = (annotations.query_id[low], annotations.video_id[low], annotations.sentence[low])
         queries.append(StudyQuery(*row, "query", hidden))
     return queries
-
-
-def _with_shown(entry: StudyQuery) -> StudyQuery:
-    hidden = {**entry.hidden, "shown": list(entry.hidden["moments"][0])}
-    return StudyQuery(entry.query_id, entry.video_id, entry.sentence, entry.kind, hidden)
 
 
 def _pool_size(n_queries: int, share: float, plan: StudyPlan) -> int:

@@ -75,6 +75,7 @@ class LookingService:
         """Return what is looked at: data, systems, figures, kinds."""
         looked = self.looked
         annotations = looked.annotations
+        videos = self.commands.videos or ("--videos", "DIR")
         why = self.notes.read_only if visit.visitor.role == OWNER else "this link is for looking only"
         return {
             "dataset": annotations.dataset,
@@ -103,13 +104,10 @@ class LookingService:
             "has_model": self.index is not None,
             "read_only": why,
             "command": shlex.join(self.commands.browse),
-            "mark_anew": shlex.join(self._mark_anew()),
+            "mark_anew": shlex.join(  # hands the tagged queries to annotators
+                ["truemoment", "annotate", "new", "STUDY", *self.commands.data, "--only", str(self.notes.path), *videos]
+            ),
         }
-
-    def _mark_anew(self) -> list[str]:
-        """Return the command that hands the tagged queries to annotators."""
-        videos = self.commands.videos or ("--videos", "DIR")
-        return ["truemoment", "annotate", "new", "STUDY", *self.commands.data, "--only", str(self.notes.path), *videos]
 
     def queries(self, visit: Visit) -> Mapping[str, object]:
         """Return a part of the list of queries, and the facets."""
