@@ -20,6 +20,7 @@ from truemoment.base.request import Request, fields_of, named_files, option_of, 
 from truemoment.cli import completing
 from truemoment.cli.command import Command
 from truemoment.cli.expected import expect
+from truemoment.cli.outputs import files_of_run, refuse_files, refuse_folder, refuse_no_parent, refuse_outputs
 from truemoment.cli.parts import Threads
 
 FILE = click.Path(path_type=Path)
@@ -153,8 +154,6 @@ def _kind(hint: Any, how: Mapping[str, Any]) -> tuple[Any, bool]:  # noqa: ANN40
 
 def begin(*requests: Request) -> None:
     """Refuse outputs that would overwrite an input, and register both, before any work."""
-    from truemoment.cli.outputs import files_of_run, refuse_files, refuse_folder, refuse_no_parent, refuse_outputs
-
     data_dir = next(
         (folder for request in requests if (folder := getattr(request, "data_dir", None)) is not None), None
     )

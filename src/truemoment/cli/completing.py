@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import ShellComplete, get_completion_class
 
 from truemoment.base.errors import UsageError
-
-if TYPE_CHECKING:
-    from click.shell_completion import ShellComplete
 
 VARIABLE = "_TRUEMOMENT_COMPLETE"
 """Set by the script of ``truemoment completion``: the instruction of the shell."""
@@ -96,8 +93,6 @@ def answer(instruction: str) -> str:
 
 
 def _completion(shell: str) -> ShellComplete:
-    from click.shell_completion import get_completion_class
-
     from truemoment.cli.group import cli
 
     kind = get_completion_class(shell)

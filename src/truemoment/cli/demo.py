@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from truemoment.base.boundary.files import sha256_of
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, number, option, seed
@@ -139,7 +141,6 @@ def _files_of(name: str) -> list[str]:
 
 def _audit(world: World, name: str, out: Path, seed: int, on_status: Callable[[str], None]) -> Path:
     """Audit one of the methods, write its predictions and its page, and print the verdict; return the page."""
-    from truemoment.base.boundary.files import sha256_of
     from truemoment.data.formats import write_predictions
     from truemoment.report.render import html
     from truemoment.studies.audit import report
@@ -185,8 +186,6 @@ def _setup(world: World, predictions: dict[str, Predictions]) -> AuditSetup:
 
 def _answers(world: World, name: str, seed: int, on_status: Callable[[str], None]) -> dict[str, Predictions]:
     """Fit a method, and predict both test splits, and test-ood with its videos shuffled."""
-    import dataclasses
-
     import numpy as np
 
     from truemoment.studies.audit.shuffled import shuffle_features

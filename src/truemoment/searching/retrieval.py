@@ -27,6 +27,7 @@ from truemoment.searching.first_stage import FirstStage, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import MEND
 from truemoment.searching.median_scores import median_scores
+from truemoment.searching.scoring import span_norms, span_scores
 from truemoment.searching.spoken_words import Quote
 
 CANDIDATES = 20
@@ -176,8 +177,6 @@ def moment_scores(
     InputError
         If the rows or norms of the video are damaged.
     """
-    from truemoment.searching.scoring import span_norms, span_scores  # noqa: PLC0415 - it asks for its package itself
-
     index.check(name)
     vectors, rows = np.atleast_2d(sentence_vectors), index.rows(name)
     if spans is None:
