@@ -29,7 +29,8 @@ import numpy as np
 from truemoment.base.boundary.distribution.handing import HandedArray
 from truemoment.base.errors import InputError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.media.features.base import Frames
-from truemoment.media.video.encoders import Encoder, Preparation, Prepared, load_encoder
+from truemoment.media.video import encoders
+from truemoment.media.video.encoders import Encoder, Preparation, Prepared
 from truemoment.media.video.frames import Outline, Pixels, stream_frames
 from truemoment.searching.writing import VideoFile
 
@@ -64,7 +65,7 @@ class Loader:
 
 @functools.lru_cache(maxsize=1)
 def _load(loader: Loader) -> Encoder:
-    return load_encoder(loader.model, device=loader.device)
+    return encoders.load_encoder(loader.model, device=loader.device)
 
 
 @dataclass(frozen=True)

@@ -95,19 +95,8 @@ def false_fits(exported: Exported) -> dict[str, Any] | None:
 
 def _person_document(name: str, exported: Exported, state: StudyState) -> dict[str, Any]:
     scores = exported.people.get(name)
-    if scores is None:
-        return {"person": name, "state": state.people[name].state, "answers": 0}
-    return {
-        "person": name,
-        "state": state.people[name].state,
-        "answers": scores.done,
-        "median_s": scores.median_s,
-        "self_iou": scores.self_iou,
-        "gold": [scores.gold.right, scores.gold.total],
-        "absent": [scores.absent.right, scores.absent.total],
-        "agreement": sum(scores.agreement) / len(scores.agreement) if scores.agreement else None,
-        "flags": list(scores.flags),
-    }
+    entry = {"person": name, "state": state.people[name].state, "answers": 0 if scores is None else scores.done}
+    return entry if scores is None else entry | scores.document()
 
 
 def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
