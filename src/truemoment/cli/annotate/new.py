@@ -64,7 +64,7 @@ def command(request: NewRequest, data: Data) -> None:
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.data.references import read_annotations
     from truemoment.web.annotating.creation import new_study
-    from truemoment.web.annotating.queries import read_queries
+    from truemoment.web.annotating.study_queries import read_queries
 
     check_address(request.address)
     shares = parse_controls(request.controls)

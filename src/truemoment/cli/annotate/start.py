@@ -19,7 +19,7 @@ from truemoment.web.annotating.study import ControlShares, StudyFolder
 def make_home_study(queries: Path, videos: Path, study: Path, *, title: str = "", lang: str = "") -> None:
     """Make the study of one person, or keep an existing one."""
     from truemoment.web.annotating.creation import new_study
-    from truemoment.web.annotating.queries import read_queries
+    from truemoment.web.annotating.study_queries import read_queries
 
     folder = StudyFolder(study)
     if folder.settings_file.exists():

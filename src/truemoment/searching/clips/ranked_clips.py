@@ -17,9 +17,9 @@ from truemoment.data.datasets.source import AnnotationSource
 from truemoment.evaluation.uncertainty import stream
 from truemoment.media.features.sentences import SentenceFile
 from truemoment.searching.clips.blind import by_lengths
+from truemoment.searching.clips.clip_frames import pooled_clips
 from truemoment.searching.clips.clips import Clips, clips_of
 from truemoment.searching.clips.measures import DEFAULT_MEASURES, RetrievalMeasure, parse_retrieval_measures
-from truemoment.searching.clips.pooling import pooled_clips
 from truemoment.searching.clips.ranking import Similarities
 from truemoment.searching.clips.results import RetrievalResult, evaluate_retrieval
 from truemoment.searching.clips.similarity_file import read_similarities, write_similarities
