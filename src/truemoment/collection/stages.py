@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -270,13 +269,9 @@ def _report(film: Film) -> FilmReport:
         narrator_s=None if film.runs.why else round(sum(high - low for low, high in film.runs.spans), 3),
         words_per_sentence=sum(len(text.split()) for text in texts) / len(texts) if texts else None,
         two_verbs=sum(count >= 2 for count in verbs),
-        names=_names(texts, film.settings),
+        names=tuple((name.name, name.occurrences) for name in find_names(texts, film.settings.cast)),
         notes=tuple(_notes(film)),
     )
-
-
-def _names(texts: Sequence[str], settings: CollectSettings) -> tuple[tuple[str, int], ...]:
-    return tuple((name.name, name.occurrences) for name in find_names(texts, settings.cast))
 
 
 def _notes(film: Film) -> list[str]:

@@ -45,7 +45,10 @@ def command(request: PeopleRequest) -> None:
     folder = StudyFolder(request.study)
     settings = folder.settings()
     if request.action == "list":
-        _show(folder)
+        with opened(folder.database) as connection:
+            persons = read_people(connection, settings)
+        cells = [(person.name, person.state, f"{person.done}", f"{person.tasks}") for person in persons]
+        show_list(("person", "state", "done", "tasks"), cells, numbers=(2, 3))
         return
     who = request.who
     if who is None:
@@ -70,10 +73,3 @@ def command(request: PeopleRequest) -> None:
     show_links(links, request.address)
     if request.action == "revoke":
         say(f"{who}: the link is no longer valid; the answers stay")
-
-
-def _show(study: StudyFolder) -> None:
-    with opened(study.database) as connection:
-        people = read_people(connection, study.settings())
-    cells = [(person.name, person.state, f"{person.done}", f"{person.tasks}") for person in people]
-    show_list(("person", "state", "done", "tasks"), cells, numbers=(2, 3))

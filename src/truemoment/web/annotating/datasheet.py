@@ -105,6 +105,7 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
     spacing = "at least 20 tasks apart where possible" if settings["same_video"] == "apart" else "in any order"
     several = "allowed" if settings["several"] else "not allowed"
     dealt = f"dealt to {settings['people']} people" if settings["people"] else "given to whoever came next"
+    controls = ", ".join(f"{name} {100 * share:g} %" for name, share in settings["controls"].items())
     lines = [
         f"# Datasheet: {one_line(settings['title'])}",
         "",
@@ -116,8 +117,7 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
         f"- Two queries of one video: {spacing}.",
         f"- Several moments in an answer: {several}. Playing a moment before "
         f"submitting: {settings['review']}. Sound: {'on' if settings['sound'] else 'off'}.",
-        f"- Controls, as a share of a person's tasks: {_shares(settings['controls'])}. "
-        f"Practice tasks: {settings['practice']}.",
+        f"- Controls, as a share of a person's tasks: {controls}. Practice tasks: {settings['practice']}.",
         "",
         "## What came back",
         "",
@@ -150,10 +150,6 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-def _shares(controls: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {100 * share:g} %" for name, share in controls.items())
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -116,7 +116,8 @@ class LookingService:
         selected, facets = select(self.looked, self._selection(visit), tagged)
         offset = visit.query_number("offset", 0)
         limit = visit.query_number("limit", 100, highest=MOST_ROWS)
-        rows = [self._row(int(query)) for query in selected[offset : offset + limit]]
+        some = map(int, selected[offset : offset + limit])
+        rows = [row_of(self.looked, query) | self._beside(query) for query in some]
         return {"total": len(selected), "offset": offset, "facets": dataclasses.asdict(facets), "rows": rows}
 
     def query(self, visit: Visit) -> Mapping[str, object]:
@@ -181,9 +182,6 @@ class LookingService:
         if query >= self.looked.n_queries:
             raise PageError(404, "there is no such query", "n")
         return query
-
-    def _row(self, query: int) -> dict[str, Any]:
-        return row_of(self.looked, query) | self._beside(query)
 
     def _beside(self, query: int) -> dict[str, Any]:
         """Return the note on a query, and the number and state of its video."""
