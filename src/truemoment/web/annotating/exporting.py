@@ -81,8 +81,8 @@ def export_study(
     agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
     people = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
     if not order:  # queries with moments before the study are those of a dataset, which people annotate again
-        queries = connection.execute("SELECT hidden FROM queries WHERE kind = 'query'")
-        order = "file" if any(hidden_moments(query["hidden"]) for query in queries) else "random"
+        stored = connection.execute("SELECT hidden FROM queries WHERE kind = 'query'")
+        order = "file" if any(hidden_moments(query["hidden"]) for query in stored) else "random"
     new_id = random_order(_queries(answers), settings.seed) if order == "random" else {}
     if order == "random":
         place = {old: at for at, old in enumerate(new_id)}
