@@ -78,7 +78,7 @@ def test_demo_tells_the_two_methods_apart(demo_run):
 @pytest.mark.thorough
 def test_the_command_a_demo_gives_is_true(call, demo):
     """The last line of the demo is a command that audits the same answers and writes a page."""
-    from truemoment.cli import demo as module
+    from truemoment.cli import demo_audit as module
 
     words = module._command(demo, "seeing", 0).split()
     again = demo.parent / "again.html"

@@ -202,7 +202,7 @@ def test_a_film_that_cannot_be_indexed_is_told(fails, tmp_path, monkeypatch):
         path.write_text("no film")
         return Annotations.from_rows([("v#0", "v", 40.0, "a red circle", 0.0, 4.0)])
 
-    monkeypatch.setattr("truemoment.worlds.scenes.render_video", render)
+    monkeypatch.setattr("truemoment.cli.demo_search.render_video", render)
     told = fails(2, "demo", "--search", "--minutes", "1", "--out", tmp_path / "demo", "--no-open")
     assert told.startswith(f"{tmp_path / 'demo' / 'film.mp4'}: cannot be read as a video")
 
@@ -234,7 +234,7 @@ def test_a_link_in_a_foreign_demo_is_not_followed(fails, tmp_path, name):
 
 def test_what_was_put_into_the_index_of_a_demo_stays(fails, tmp_path, monkeypatch):
     video = Annotations.from_rows([("film#0", "film", 60.0, "a red circle", 2.0, 9.0)])
-    monkeypatch.setattr("truemoment.worlds.scenes.render_video", lambda *_: video)
+    monkeypatch.setattr("truemoment.cli.demo_search.render_video", lambda *_: video)
     claim(tmp_path, ["film.mp4", "film.mp4.index", "film.jsonl", "found.jsonl", "found.html"])
     (tmp_path / "film.mp4.index").mkdir()
     (tmp_path / "film.mp4.index" / "thesis.txt").write_text("mine")

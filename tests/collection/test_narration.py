@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.base.errors import InputError
-from truemoment.collection.boundaries import bounded
 from truemoment.collection.names import find_names, large_words, read_cast, with_someone
 from truemoment.collection.narration import (
     Candidate,
@@ -18,7 +17,7 @@ from truemoment.collection.narration import (
     narrator_of,
     refuse_without_evidence,
 )
-from truemoment.collection.sentencing import cuts_of
+from truemoment.collection.sentencing import bounded, cuts_of
 from truemoment.collection.spans import covered_s, merged, share_within
 from truemoment.media.audio.alignment import Alignment, Piece, Side, Unmatched
 from truemoment.media.speech.base import HeardWord

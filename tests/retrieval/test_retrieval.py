@@ -14,10 +14,9 @@ from truemoment.media.features.base import Features
 from truemoment.searching.clips import ranking
 from truemoment.searching.clips.blind import by_lengths
 from truemoment.searching.clips.chance import chance
-from truemoment.searching.clips.clip_frames import thin_rows
+from truemoment.searching.clips.clip_frames import pooled_clips, thin_rows
 from truemoment.searching.clips.clips import clips_of
 from truemoment.searching.clips.measures import parse_retrieval_measures, ranks, recall_of_each
-from truemoment.searching.clips.pooling import pooled_clips
 from truemoment.searching.clips.ranking import RightPlaces, Similarities, places_both_ways
 from truemoment.searching.clips.results import evaluate_retrieval
 from truemoment.searching.clips.similarity_file import read_similarities, write_similarities

@@ -26,8 +26,8 @@ from truemoment.learning.training.ranking import TrainedRetriever
 from truemoment.learning.training.recipes import read_recipe
 from truemoment.learning.training.run import Run
 from truemoment.learning.training.vocabulary import NO_WORDS
+from truemoment.searching.clips.clip_frames import pooled_clips
 from truemoment.searching.clips.clips import clips_of
-from truemoment.searching.clips.pooling import pooled_clips
 from truemoment.searching.clips.similarity_file import read_similarities
 from truemoment.searching.unit_vectors import unit
 from truemoment.worlds import FilmSettings, make_films

@@ -20,6 +20,7 @@ from truemoment.cli.parts import Output, PageOutput
 from truemoment.cli.threads import threads_of_workers
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, read_seeds, trial_lines
 from truemoment.data.datasets.source import files_of
+from truemoment.learning.training.results import keep
 from truemoment.studies.request import data_dir
 
 if TYPE_CHECKING:
@@ -121,7 +122,6 @@ def command(request: BenchRequest, page: PageOutput, output: Output) -> None:
     truemoment bench closer-look --data-dir data -o bench --workers 2
     truemoment bench closer-look --features i3d.hdf5 --methods tan2d,drn --seeds 0 --budget-hours 8 -o bench
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.learning.training.results import keep
     from truemoment.learning.training.sweep import read_methods
     from truemoment.learning.training.sweep_run import read_measures
     from truemoment.reproduction.bench import report as reports

@@ -20,6 +20,7 @@ from truemoment.base.request import Request, fields_of, named_files, option_of, 
 from truemoment.cli import completing
 from truemoment.cli.command import Command
 from truemoment.cli.expected import expect
+from truemoment.cli.outputs import files_of_run, refuse_files, refuse_folder, refuse_no_parent, refuse_outputs
 from truemoment.cli.parts import Threads
 
 FILE = click.Path(path_type=Path)
@@ -34,7 +35,10 @@ def command(name: str, group: click.Group | None = None) -> Callable[[Callable[.
         records = {parameter: hints[parameter] for parameter in inspect.signature(function).parameters}
 
         def call(**given: Any) -> None:  # noqa: ANN401 - values of options
-            requests = {parameter: _make_request(record, given) for parameter, record in records.items()}
+            requests: dict[str, Request] = {}
+            for parameter, record in records.items():
+                names = {field.name for _, field, _ in fields_of(record)}
+                requests[parameter] = record(**{name: value for name, value in given.items() if name in names})
             begin(*requests.values())
             expect(name, given)
             for request in requests.values():
@@ -95,7 +99,9 @@ def _option(field: dataclasses.Field[Any], hint: Any) -> click.Option:  # noqa: 
         show_default=how["show"] and default is not None and default is not False,
         help=how["text"],
         shell_complete=_completer(field),
-        callback=_data_dir_of if field.name == "data_dir" else _reader(how.get("read")),
+        callback=(lambda _context, _parameter, value: value or remembered_data_dir())
+        if field.name == "data_dir"
+        else _reader(how.get("read")),
     )
 
 
@@ -113,10 +119,6 @@ def _reader(read: Callable[[Any], Any] | None) -> Callable[..., Any] | None:
             raise click.BadParameter(str(error), ctx=context, param=parameter) from None
 
     return read and callback
-
-
-def _data_dir_of(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
-    return value or remembered_data_dir()
 
 
 def remembered_data_dir() -> Path | None:
@@ -150,14 +152,8 @@ def _kind(hint: Any, how: Mapping[str, Any]) -> tuple[Any, bool]:  # noqa: ANN40
     return hint, many
 
 
-def _make_request(record: type[Request], given: Mapping[str, Any]) -> Request:
-    return record(**{field.name: given[field.name] for _, field, _ in fields_of(record) if field.name in given})
-
-
 def begin(*requests: Request) -> None:
     """Refuse outputs that would overwrite an input, and register both, before any work."""
-    from truemoment.cli.outputs import files_of_run, refuse_files, refuse_folder, refuse_no_parent, refuse_outputs
-
     data_dir = next(
         (folder for request in requests if (folder := getattr(request, "data_dir", None)) is not None), None
     )

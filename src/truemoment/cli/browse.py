@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
+from click.core import ParameterSource
 
 from truemoment.base.boundary.text import printable
 from truemoment.base.errors import MissingFileError, UsageError
@@ -21,7 +22,10 @@ from truemoment.cli.parts import Threads
 from truemoment.cli.search.page import serve_search
 from truemoment.cli.serving import PageServing, SearchPageOptions, ServingOptions, cache_folder, serve_links
 from truemoment.data.named_file import file_by_system
+from truemoment.report.words import points
 from truemoment.searching.encoder_options import EncoderOptions
+from truemoment.searching.index import Index
+from truemoment.searching.layout import is_index
 from truemoment.studies.request import Data, Fitting, ReadingPredictions, path_of
 
 if TYPE_CHECKING:
@@ -82,16 +86,14 @@ def command(
     truemoment browse ours=run1.jsonl theirs=base.jsonl --annotations mine.jsonl --split test
     truemoment browse videos.index
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.searching.layout import is_index
-
     serving.listening()
     if len(request.predictions) == 1 and is_index(Path(request.predictions[0])):
-        from truemoment.searching.index import Index
-
         _refuse_of_answers()
         serve_search(Index(Path(request.predictions[0])), EncoderOptions(), serving, search_page)
         return
-    _refuse_of_search()
+    if given := _options_given(("collections", "export_dir")):
+        option = {"collections": "--collections", "export_dir": "--export"}[given[0]]
+        raise UsageError(f"{option}: goes with an index, and these are predictions")
     files = list(file_by_system(request.predictions).items())
     if missing := [path for _, path in files if not os.path.exists(path)]:  # noqa: PTH110 - a name may be too long
         raise MissingFileError(f"{missing[0]}: no such file or index")
@@ -117,8 +119,6 @@ def command(
 
 def show_counts(looked: AnswerColumns) -> None:
     """Print the queries, the figures, and how predictions matched."""
-    from truemoment.report.words import points
-
     queries = looked.annotations
     say(f"{queries.dataset}/{queries.split}: {looked.n_queries:,} queries, {queries.n_videos:,} videos")
     if looked.n_without_moment:
@@ -149,7 +149,6 @@ def serve_looking(
     data_words
         Options that name the annotations.
     """
-    from truemoment.searching.index import Index
     from truemoment.web.browsing.looking_routes import Commands
     from truemoment.web.browsing.looking_site import open_looking
     from truemoment.web.browsing.notes import notes_beside
@@ -190,8 +189,6 @@ def serve_looking(
 
 
 def _options_given(names: Sequence[str]) -> list[str]:
-    from click.core import ParameterSource
-
     context = click.get_current_context()
     return [name for name in names if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
 
@@ -212,10 +209,3 @@ def _refuse_of_answers() -> None:
     )
     if given := _options_given(names):
         raise UsageError(f"--{given[0].replace('_', '-')}: goes with predictions, and this is an index")
-
-
-def _refuse_of_search() -> None:
-    """Refuse options of the search page, where predictions are given."""
-    if given := _options_given(("collections", "export_dir")):
-        option = {"collections": "--collections", "export_dir": "--export"}[given[0]]
-        raise UsageError(f"{option}: goes with an index, and these are predictions")

@@ -9,6 +9,7 @@ import click
 
 from truemoment.base.request import In, Out, Request, argument, option
 from truemoment.cli import binder
+from truemoment.cli.delivery import deliver, write_files
 from truemoment.cli.outputs import STANDARD_OUTPUT, write_text
 from truemoment.cli.parts import Output
 
@@ -33,7 +34,6 @@ def command(request: CiteRequest, output: Output) -> None:
     baseline: 'truemoment cite "dR@1,IoU=0.5" charades-cd'.
     """
     from truemoment.cli.api.citations import cite
-    from truemoment.cli.delivery import deliver, write_files
 
     citations = cite(*request.names)
     if request.bibtex_path == STANDARD_OUTPUT:

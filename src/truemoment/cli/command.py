@@ -57,20 +57,17 @@ class Command(click.Command):
             ours = SYNONYMS.get(error.option_name)
             if ours is not None and any(ours in parameter.opts for parameter in self.params):
                 ctx.fail(f"No such option {error.option_name!r}. Did you mean {ours!r}?")
-            if (place := self._place_of(error.option_name, ctx)) is not None:
-                ctx.fail(f"No such option {error.option_name!r}. {place} has no option before it")
+            name = error.option_name.removeprefix("--").replace("-", "_")
+            for parameter in self.params:
+                if isinstance(parameter, click.Argument) and parameter.name == name:
+                    place = parameter.make_metavar(ctx)
+                    ctx.fail(f"No such option {error.option_name!r}. {place} has no option before it")
             raise
         except click.UsageError as error:
             takes_annotations = any("--annotations" in parameter.opts for parameter in self.params)
             if takes_annotations and error.message.startswith("Got unexpected extra argument"):
                 ctx.fail(f"{error.message}. Annotations have an option before them: --annotations FILE")
             raise
-
-    def _place_of(self, option: str, ctx: click.Context) -> str | None:
-        """Return the placeholder of the argument that an option names, such as --predictions; None without one."""
-        name = option.removeprefix("--").replace("-", "_")
-        arguments = (parameter for parameter in self.params if isinstance(parameter, click.Argument))
-        return next((argument.make_metavar(ctx) for argument in arguments if argument.name == name), None)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options."""

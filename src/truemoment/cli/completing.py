@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import ShellComplete, get_completion_class
 
 from truemoment.base.errors import UsageError
-
-if TYPE_CHECKING:
-    from click.shell_completion import ShellComplete
 
 VARIABLE = "_TRUEMOMENT_COMPLETE"
 """Set by the script of ``truemoment completion``: the instruction of the shell."""
@@ -25,53 +22,62 @@ def complete_names(names: Callable[[click.Context], Iterable[str]]) -> Complete:
     return lambda context, _, begun: [name for name in names(context) if name.startswith(begun)]
 
 
-def _datasets(_: click.Context) -> Iterable[str]:
+@complete_names
+def datasets(_: click.Context) -> Iterable[str]:
+    """Complete the name of a dataset."""
     from truemoment.data.datasets import DATASETS
 
     return DATASETS
 
 
-def _splits(context: click.Context) -> Iterable[str]:
+@complete_names
+def splits(context: click.Context) -> Iterable[str]:
+    """Complete a split of the dataset that is given."""
     from truemoment.data.datasets import get_dataset
 
     name = context.params.get("dataset")
     return [split.name for split in get_dataset(name).splits] if name else ()
 
 
-def _protocols(_: click.Context) -> Iterable[str]:
+@complete_names
+def protocols(_: click.Context) -> Iterable[str]:
+    """Complete the name of a protocol."""
     from truemoment.evaluation.protocols import PROTOCOLS
 
     return PROTOCOLS
 
 
-def _measures(_: click.Context) -> Iterable[str]:
+@complete_names
+def measures(_: click.Context) -> Iterable[str]:
+    """Complete a measure of the default protocol."""
     from truemoment.evaluation.measures import parse_measures
     from truemoment.evaluation.protocols import get_protocol
 
     return map(str, parse_measures(get_protocol("default").measures))
 
 
-def _recipes(_: click.Context) -> Iterable[str]:
+@complete_names
+def recipes(_: click.Context) -> Iterable[str]:
+    """Complete the name of a recipe."""
     from truemoment.learning.training.recipes import names
 
     return names()
 
 
-def _baselines(_: click.Context) -> Iterable[str]:
+@complete_names
+def baselines(_: click.Context) -> Iterable[str]:
+    """Complete the name of a baseline."""
     from truemoment.baselines import BASELINES
 
     return BASELINES
 
 
-def _formats(_: click.Context) -> Iterable[str]:
+@complete_names
+def formats(_: click.Context) -> Iterable[str]:
+    """Complete the name of a prediction format."""
     from truemoment.data.formats import FORMATS
 
     return FORMATS
-
-
-datasets, splits, protocols, measures, recipes, baselines, formats = map(
-    complete_names, (_datasets, _splits, _protocols, _measures, _recipes, _baselines, _formats)
-)
 
 
 def script(shell: str) -> str:
@@ -87,8 +93,6 @@ def answer(instruction: str) -> str:
 
 
 def _completion(shell: str) -> ShellComplete:
-    from click.shell_completion import get_completion_class
-
     from truemoment.cli.group import cli
 
     kind = get_completion_class(shell)

@@ -94,17 +94,10 @@ def command(request: ConvertRequest, data: MappedData, reading: ReadingPredictio
             )
 
 
-def _describe_form(file: Path, source: AnnotationSource) -> str:
-    from truemoment.data.references import recognise
-
-    form, why = recognise(file, source.how)
-    return f"{file}: {form.name} ({why})"
-
-
 def _convert_references(request: ConvertRequest, source: AnnotationSource) -> None:
     """Write annotations in another form, and report what it cannot represent."""
     from truemoment.data.datasets.all_splits import splits_of_file
-    from truemoment.data.references import get_form, losses, splits_of, write_annotations, write_splits
+    from truemoment.data.references import get_form, losses, recognise, splits_of, write_annotations, write_splits
 
     form = get_form(request.to)
     if request.file is not None:
@@ -120,7 +113,10 @@ def _convert_references(request: ConvertRequest, source: AnnotationSource) -> No
         write_annotations(request.out, annotations, request.to)
     if request.quiet:
         return
-    title = f"{source.dataset}/{source.split}" if file is None else _describe_form(file, source)
+    title = f"{source.dataset}/{source.split}"
+    if file is not None:
+        recognised, why = recognise(file, source.how)
+        title = f"{file}: {recognised.name} ({why})"
     n_moments = len(annotations) - int(annotations.without_moment.sum())
     say(f"{title}; {annotations.n_queries:,} queries, {n_moments:,} moments")
     say(f"{request.out}: {request.to}")

@@ -11,11 +11,15 @@ from truemoment.base.errors import UsageError
 from truemoment.base.request import InDataset, Out, Request, argument, option
 from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.command import Group
+from truemoment.cli.delivery import deliver, show, show_list
 from truemoment.cli.outputs import say
 from truemoment.cli.parts import Output, full
 from truemoment.data.datasets import DATASETS, data_folder, get_dataset, load_annotations
 from truemoment.data.datasets.base import WHY_NOT_FETCHED, Split
+from truemoment.data.datasets.check import check_annotations, check_dataset
+from truemoment.data.datasets.fetch import fetch as fetch_dataset
 from truemoment.data.references import read_annotations
+from truemoment.report.model import Block, Cell, Finding, Report, Section, Table
 from truemoment.studies.request import data_dir
 
 
@@ -27,8 +31,6 @@ def command() -> None:
 @command.command("list")
 def list_datasets() -> None:
     """List the datasets."""
-    from truemoment.cli.delivery import show_list
-
     rows = [(dataset.name, dataset.access, ", ".join(map(_size, dataset.splits))) for dataset in DATASETS.values()]
     show_list(("dataset", "access", "queries"), rows)
 
@@ -50,9 +52,6 @@ def info(request: InfoRequest) -> None:
 
     With its citation, licence, files with checksums, splits and notes.
     """
-    from truemoment.cli.delivery import show
-    from truemoment.report.model import Block, Cell, Finding, Report, Section, Table
-
     dataset = get_dataset(request.name)
     facts = [
         ("dataset", f"{dataset.title} ({dataset.name})"),
@@ -105,8 +104,6 @@ def check(request: CheckRequest) -> None:
 
     Exit status 0 if counts and checksums are as published and faults as recorded, else 1.
     """
-    from truemoment.cli.delivery import deliver
-    from truemoment.data.datasets.check import check_annotations, check_dataset
     from truemoment.studies.bias import report_dataset_check as reports
 
     if request.name not in DATASETS and Path(request.name).is_file():
@@ -142,8 +139,6 @@ def fetch(request: FetchRequest) -> None:
 
     Their checksums are verified. If they cannot be downloaded, the steps to obtain them are printed instead.
     """
-    from truemoment.data.datasets.fetch import fetch as fetch_dataset
-
     dataset = get_dataset(request.name)
     if dataset.access != "open":
         say(f"{dataset.title} {WHY_NOT_FETCHED[dataset.access]}:")

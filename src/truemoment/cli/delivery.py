@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from truemoment.cli.outputs import say
+from truemoment.cli.outputs import open_page, say, write_json, write_text
 from truemoment.report.model import Cell, Report, Section, Table
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ def deliver(
     if (output.json_only or output.style is not None) and (closing := terminal.closing(report)):
         click.echo("\n".join(closing), err=True)
     if page is not None and page.html is not None:
-        from truemoment.cli.outputs import open_page
-
         opened = page.open_it and open_page(page.html)
         if not output.quiet:
             say(f"page: {page.html}{' (opened)' if opened else ''}", err=output.json_only)
@@ -56,8 +54,6 @@ def write_files(
     page: PageOutput | None = None,
 ) -> None:
     """Write the files of a result, as :func:`deliver` does, and print nothing."""
-    from truemoment.cli.outputs import write_json, write_text
-
     if page is not None and page.html is not None:
         from truemoment.report.render import html
 

@@ -7,10 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from truemoment.base.records import Annotations
+from truemoment.baselines.random_chance import RandomChance
 from truemoment.cli.browse import LookingOptions, serve_looking, show_counts
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.outputs import say, status_line
 from truemoment.cli.serving import SearchPageOptions, ServingOptions
+from truemoment.data.datasets import own
+from truemoment.data.datasets.source import AnnotationSource
+from truemoment.data.formats import write_predictions
+from truemoment.searching.building import build_index
+from truemoment.searching.discount import HALF_S
+from truemoment.searching.encoder_options import settings_with
+from truemoment.searching.extraction import Loader
+from truemoment.searching.index import Index
+from truemoment.searching.layout import default_proposals
+from truemoment.searching.retrieval import EncodedSentences, IndexSearch
+from truemoment.searching.writing import IndexWriter
+from truemoment.web.browsing.looking import look_at
+from truemoment.worlds.scenes import render_video
 
 VIDEOS, ANNOTATIONS, INDEX = "videos", "annotations.jsonl", "videos.index"
 
@@ -29,9 +46,6 @@ def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageO
 
     A second call in the same folder serves the existing files.
     """
-    from truemoment.data.datasets.source import AnnotationSource
-    from truemoment.web.browsing.looking import look_at
-
     serving.listening()
     files = {name: out / f"{name}.jsonl" for name in (GUESSING, SEARCHING)}
     if not (out / ANNOTATIONS).exists() or not all(path.exists() for path in files.values()):
@@ -47,20 +61,6 @@ def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageO
 
 def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
     """Render the videos, index them, and write annotations and predictions."""
-    import numpy as np
-
-    from truemoment.baselines.random_chance import RandomChance
-    from truemoment.data.datasets import own
-    from truemoment.data.formats import write_predictions
-    from truemoment.searching.building import build_index
-    from truemoment.searching.discount import HALF_S
-    from truemoment.searching.encoder_options import settings_with
-    from truemoment.searching.extraction import Loader
-    from truemoment.searching.index import Index
-    from truemoment.searching.layout import default_proposals
-    from truemoment.searching.retrieval import EncodedSentences, IndexSearch
-    from truemoment.searching.writing import IndexWriter
-
     claim(out, [VIDEOS, ANNOTATIONS, INDEX, *(path.name for path in files.values())])
     with status_line(show=show) as on_status:
         annotations = _videos(out / VIDEOS, seed, on_status)
@@ -83,11 +83,6 @@ def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
 
 def _videos(folder: Path, seed: int, on_status: Any) -> Any:  # noqa: ANN401 - a function; annotations
     """Render the videos, and return their annotations."""
-    import numpy as np
-
-    from truemoment.base.records import Annotations
-    from truemoment.worlds.scenes import render_video
-
     folder.mkdir(exist_ok=True)
     parts = []
     for number, name in enumerate(NAMES):

@@ -12,7 +12,11 @@ from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.outputs import open_page, say, status_line
-from truemoment.report.render import terminal
+from truemoment.collection import report_demo as reports
+from truemoment.collection.demo import run_demo
+from truemoment.collection.layout import CollectSettings
+from truemoment.collection.pipeline import opened
+from truemoment.report.render import html, terminal
 
 FILM, COLLECTION, PAGE = "described", "collection", "collected.html"
 
@@ -33,12 +37,6 @@ def collect_demo(out: Path, minutes: float, seed: int, *, speech: str, no_open: 
     no_open, quiet
         As for the demo.
     """
-    from truemoment.collection import report_demo as reports
-    from truemoment.collection.demo import run_demo
-    from truemoment.collection.layout import CollectSettings
-    from truemoment.collection.pipeline import opened
-    from truemoment.report.render import html
-
     if not 2 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 2 to 120")
     opened(

@@ -8,21 +8,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, UsageError
+from truemoment.base.intervals import temporal_iou
+from truemoment.baselines.oracle import Oracle
+from truemoment.baselines.random_chance import RandomChance
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.outputs import open_page, say, status_line
+from truemoment.cli.search.page import serve_search
+from truemoment.data.datasets import own
+from truemoment.data.formats import write_predictions
+from truemoment.evaluation.evaluate import evaluate
+from truemoment.evaluation.measures import parse_measures
 from truemoment.report.model import Cell, Report, Section, Table
-from truemoment.report.render import terminal
+from truemoment.report.render import html, terminal
 from truemoment.report.words import clock, points
+from truemoment.searching import report as reports
+from truemoment.searching.building import build_index
+from truemoment.searching.discount import HALF_S
+from truemoment.searching.encoder_options import EncoderOptions, settings_with
+from truemoment.searching.extraction import Loader
+from truemoment.searching.index import Index
+from truemoment.searching.layout import default_proposals, is_index
+from truemoment.searching.pictures import Pictures, with_ranks
+from truemoment.searching.request import RankingOptions
+from truemoment.searching.retrieval import EncodedSentences, IndexSearch, search_index
+from truemoment.searching.stopping import RetrievedMoments
+from truemoment.searching.writing import IndexWriter, remove_index
+from truemoment.worlds.scenes import render_video
 
 if TYPE_CHECKING:
     from truemoment.base.records import Annotations, Predictions
     from truemoment.cli.serving import SearchPageOptions, ServingOptions
     from truemoment.media.video.encoders import Encoder
-    from truemoment.searching.index import Index
 
 VIDEO, ANNOTATIONS, PREDICTIONS, INDEX, PAGE = "film.mp4", "film.jsonl", "found.jsonl", "film.mp4.index", "found.html"
 FPS = 4.0
@@ -47,15 +68,6 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
     no_open, quiet
         As for the demo.
     """
-    import numpy as np
-
-    from truemoment.data.datasets import own
-    from truemoment.data.formats import write_predictions
-    from truemoment.searching.discount import HALF_S
-    from truemoment.searching.index import Index
-    from truemoment.searching.retrieval import EncodedSentences, IndexSearch
-    from truemoment.worlds.scenes import render_video
-
     if not 1 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 1 to 120")
     _claim(out)
@@ -81,18 +93,11 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
 
 def serve_demo(out: Path, serving: ServingOptions, page: SearchPageOptions) -> None:
     """Serve the search page of the demo's index until Ctrl-C."""
-    from truemoment.cli.search.page import serve_search
-    from truemoment.searching.encoder_options import EncoderOptions
-    from truemoment.searching.index import Index
-
     serve_search(Index(out / INDEX), EncoderOptions(), serving, page)
 
 
 def _claim(out: Path) -> None:
     """Make the folder, and remove the files of an earlier demo."""
-    from truemoment.searching.layout import is_index
-    from truemoment.searching.writing import remove_index
-
     claim(out, [VIDEO, ANNOTATIONS, PREDICTIONS, INDEX, PAGE])
     try:
         for old in (PREDICTIONS, PAGE):
@@ -105,12 +110,6 @@ def _claim(out: Path) -> None:
 
 def _index(out: Path) -> Encoder:
     """Index the video, and return the model."""
-    from truemoment.searching.building import build_index
-    from truemoment.searching.encoder_options import settings_with
-    from truemoment.searching.extraction import Loader
-    from truemoment.searching.layout import default_proposals
-    from truemoment.searching.writing import IndexWriter
-
     loader = Loader("scenes")
     with IndexWriter(out / INDEX, settings_with(loader, FPS, default_proposals(FPS))) as writer:
         done = build_index(writer, [(out / VIDEO).resolve()], loader)
@@ -127,8 +126,6 @@ def _report(annotations: Annotations, predictions: Predictions, figures: dict[st
 
 def _found_table(annotations: Annotations, predictions: Predictions) -> Table:
     """Return each event: the sentence, where it is, and where it was found first."""
-    from truemoment.base.intervals import temporal_iou
-
     rows = []
     for q, sentence in enumerate(annotations.queries.sentence):
         where = slice(annotations.offsets[q], annotations.offsets[q + 1])
@@ -145,13 +142,6 @@ def _found_table(annotations: Annotations, predictions: Predictions) -> Table:
 
 def _figures(annotations: Annotations, answers: Predictions, index: Index, seed: int) -> dict[str, list[float]]:
     """Measure what was found, and Random Chance and Oracle on the same proposals."""
-    import numpy as np
-
-    from truemoment.baselines.oracle import Oracle
-    from truemoment.baselines.random_chance import RandomChance
-    from truemoment.evaluation.evaluate import evaluate
-    from truemoment.evaluation.measures import parse_measures
-
     measures = parse_measures(MEASURES)
     queries = annotations.queries
 
@@ -168,8 +158,6 @@ def _figures(annotations: Annotations, answers: Predictions, index: Index, seed:
 
 def _figures_table(figures: dict[str, list[float]], annotations: Annotations, name: str) -> Table:
     """Return the figures in percent."""
-    from truemoment.evaluation.measures import parse_measures
-
     titles = {
         "found": f"search with {name}",
         "Random Chance": f"Random Chance ({RANDOM_RUNS} runs)",
@@ -184,13 +172,6 @@ def _figures_table(figures: dict[str, list[float]], annotations: Annotations, na
 
 def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
     """Return the page of truemoment search for a sentence."""
-    from truemoment.report.render import html
-    from truemoment.searching import report as reports
-    from truemoment.searching.pictures import Pictures, with_ranks
-    from truemoment.searching.request import RankingOptions
-    from truemoment.searching.retrieval import search_index
-    from truemoment.searching.stopping import RetrievedMoments
-
     ranking = RankingOptions()
     moments = search_index(index, encoder.sentences([sentence]), ranking.top, apart_s=ranking.apart)[0]
     results = Pictures(index, in_memory=True).add(with_ranks(index, moments))

@@ -93,11 +93,6 @@ def _of_leaderboard(_: str, options: Mapping[str, Any]) -> float:
     return _of_queries("audit", data) + n_files * _of_queries("audit again", data)
 
 
-def _of_demo(_: str, options: Mapping[str, Any]) -> float:
-    is_other = options["searching"] or options["collecting"] or options["browsing"]
-    return 0.0 if is_other else DEMO_VIDEO_S * float(options["videos"])
-
-
 def _of_tables(_: str, options: Mapping[str, Any]) -> float:
     """Return the time of the tables that are named, or of all, as far as their datasets are there."""
     from truemoment.data.datasets import data_folder, has_data_folder
@@ -133,7 +128,11 @@ _SECONDS: Mapping[str, Callable[[str, Mapping[str, Any]], float]] = MappingProxy
         **dict.fromkeys(FOR_1000_QUERIES_S, _of_queries),
         **dict.fromkeys(FILM_HOUR_S, _of_films),
         "leaderboard": _of_leaderboard,
-        "demo": _of_demo,
+        "demo": lambda _, options: (
+            0.0
+            if options["searching"] or options["collecting"] or options["browsing"]
+            else DEMO_VIDEO_S * float(options["videos"])
+        ),
         "reproduce": _of_tables,
     }
 )

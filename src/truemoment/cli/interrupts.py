@@ -61,20 +61,14 @@ def end_at_once(status: int) -> None:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     _Process.interrupted = True
+    files = sys.modules.get("truemoment.base.boundary.inputs")  # where whatever writes a file asks first
     if not _is_importing(frame):
         signal.default_int_handler(number, frame)
-    elif _has_written():
+    elif files is not None and hasattr(files, "has_written") and files.has_written():
         signal.setitimer(signal.ITIMER_REAL, WAIT_S)
     else:
         report_interrupted()
         os._exit(EXIT_INTERRUPTED)
-
-
-def _has_written() -> bool:
-    is_writing = getattr(
-        sys.modules.get("truemoment.base.boundary.inputs"), "has_written", None
-    )  # where whatever writes a file asks first
-    return is_writing is not None and is_writing()
 
 
 def _reraise(ignored: UnraisableHookArgs) -> None:

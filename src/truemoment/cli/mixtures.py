@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,8 +126,6 @@ def _grid_on_films(
     on_status: Callable[[str], None],
 ) -> MixtureGrid:
     """Write simulated films, and return the rows on them."""
-    import dataclasses
-
     import msgspec
 
     from truemoment.data.datasets.source import AnnotationSource

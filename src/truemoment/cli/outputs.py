@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from truemoment.base.boundary.inputs import will_write
 from truemoment.base.boundary.new_folder import refuse_folder as refuse_folder  # noqa: PLC0414 - as the others here
 from truemoment.base.boundary.new_folder import refuse_no_parent as refuse_no_parent  # noqa: PLC0414 - as above
 from truemoment.base.boundary.text import printable
 from truemoment.base.errors import DataWarning, UsageError
 from truemoment.base.request import Running
 from truemoment.cli import closed
+from truemoment.cli.expected import expected
+from truemoment.learning.training.epochs import OWN_FILES, TRACKED, epoch_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,8 +66,6 @@ def refuse_files(folders: Mapping[str, Path | None]) -> None:
 
 def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
     """Refuse outputs that would overwrite an input, or lie in a folder that is read, before any work."""
-    from truemoment.base.boundary.inputs import will_write
-
     read = {os.path.realpath(path): path for path in inputs if path is not None and "\0" not in str(path)}
     folders = [real for real in read if os.path.isdir(real)]  # noqa: PTH112 - pathlib raises at a name too long
     taken = set(read)
@@ -87,8 +88,6 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
 
 def files_of_run(run: Path) -> list[Path]:
     """Return the files and folders of a trained run that are its own; others may be written beside them."""
-    from truemoment.learning.training.epochs import OWN_FILES, TRACKED, epoch_folders
-
     return [run / name for name in (*OWN_FILES, TRACKED)] + [folder.path for folder in epoch_folders(run)]
 
 
@@ -100,7 +99,6 @@ def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
         return
     from tqdm import tqdm
 
-    from truemoment.cli.expected import expected
     from truemoment.report.words import about
 
     seconds, shorter = expected() or (None, "")

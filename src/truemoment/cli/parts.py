@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from truemoment.base.errors import UsageError
 from truemoment.base.request import Out, OutFolder, Request, number, option
 from truemoment.cli.outputs import STANDARD_OUTPUT, refuse_page
+from truemoment.cli.threads import limited_threads
 from truemoment.report.venues import Venue
 
 
@@ -78,8 +79,6 @@ class Threads(Request):
 
     def limit(self) -> AbstractContextManager[None]:
         """Return a block inside which libraries use so many threads."""
-        from truemoment.cli.threads import limited_threads
-
         return limited_threads(self.threads, self.DEFAULT)
 
 

@@ -10,7 +10,9 @@ from truemoment.base.boundary.keyed import write_value
 from truemoment.base.request import Request, argument
 from truemoment.cli import binder
 from truemoment.cli.command import Group
+from truemoment.cli.delivery import show, show_list
 from truemoment.evaluation.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
+from truemoment.report.model import Cell, Report, Section, Table
 
 
 @click.group("protocols", cls=Group)
@@ -21,8 +23,6 @@ def command() -> None:
 @command.command("list")
 def list_protocols() -> None:
     """List the protocols."""
-    from truemoment.cli.delivery import show_list
-
     show_list(("protocol", "meaning"), [(protocol.name, protocol.summary) for protocol in PROTOCOLS.values()])
 
 
@@ -39,9 +39,6 @@ def show_protocol(request: ProtocolRequest) -> None:
 
     NAME may change fields: 'default,comparison=>=,tolerance=none'.
     """
-    from truemoment.cli.delivery import show
-    from truemoment.report.model import Cell, Report, Section, Table
-
     protocol = get_protocol(request.name)
     rows = tuple(
         (

@@ -18,6 +18,7 @@ from truemoment.base.boundary.terminal import clean_streams
 from truemoment.base.boundary.text import as_text, short_line
 from truemoment.base.errors import TrueMomentError, UsageError
 from truemoment.cli import EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED, INTERRUPTED
+from truemoment.cli.completing import answer
 from truemoment.cli.interrupts import is_interrupted
 from truemoment.cli.outputs import say, show_warnings
 
@@ -69,8 +70,6 @@ def _invoke(words: list[str]) -> int:
     from truemoment.cli.group import cli
 
     if instruction := os.environ.get("_TRUEMOMENT_COMPLETE"):
-        from truemoment.cli.completing import answer
-
         click.echo(answer(instruction))
         return 0
     if nul := [word for word in words if "\0" in word]:

@@ -60,7 +60,10 @@ def command(request: TrainRequest, _threads: ModelThreads, output: Output) -> No
     if request.recipe.lower().endswith((".yaml", ".yml")):
         read.append(Path(request.recipe))
     results = path_of(request.results)
-    _refuse_outputs([*files_of_run(out), *read], [results, output.json_path])
+    refuse_outputs([*files_of_run(out), *read], [results, output.json_path])
+    for path in (results, output.json_path):
+        if path is not None and path.is_dir():
+            raise UsageError(f"{path}: is a folder, expected the name of a file to write")
     first = processes().is_main_process
     output = output if first else dataclasses.replace(output, quiet=True)  # one of the processes speaks for all
 
@@ -79,14 +82,6 @@ def command(request: TrainRequest, _threads: ModelThreads, output: Output) -> No
     deliver(trained.report(), trained.document, output)
     if words := reports.audit_words(trained.result, request.source.words()):
         suggest("does it use the videos?", words, output)
-
-
-def _refuse_outputs(inputs: list[Path | None], outputs: list[Path | None]) -> None:
-    """Refuse outputs that would overwrite what is read, and folders."""
-    refuse_outputs(inputs, outputs)
-    for path in outputs:
-        if path is not None and path.is_dir():
-            raise UsageError(f"{path}: is a folder, expected the name of a file to write")
 
 
 @contextmanager

@@ -110,6 +110,10 @@ def _source(film: FoundFilm) -> dict[str, Any]:
 def card_text(card: Mapping[str, Any]) -> str:
     """Return the card as Markdown."""
     films, sentences, engine = card["films"], card["sentences"], card["engine"]
+    review = reviewed = card["review"]
+    if not isinstance(review, str):
+        sample = f"{review['n_sentences']:,} of {review['n_kept']:,} sentences, in {counted(review['n_films'], 'film')}"
+        reviewed = f"{sample}, by {counted(review['n_reviewers'], 'reviewer')}"
     lines = [
         "# Data card",
         "",
@@ -122,10 +126,10 @@ def card_text(card: Mapping[str, Any]) -> str:
         f"- Recogniser: {engine['name']} (files {engine['fingerprint'] or 'by film'}); "
         f"punctuation: {engine['punctuation'] or 'by rules or the recogniser'}.",
         f"- Rules for dialogue: {card['settings']['dialogue']}.",
-        f"- Review by people: {_reviewed(card['review'])}.",
+        f"- Review by people: {reviewed}.",
         f"- Biases: `{card['biases']}`.",
         "",
-        *_review_lines(card["review"]),
+        *_review_lines(review),
         "## What may not be passed on",
         "",
         *(f"- {file}" for file in card["may_not_be_passed_on"]),
@@ -149,13 +153,6 @@ def card_text(card: Mapping[str, Any]) -> str:
         f"Made by TrueMoment {card['truemoment']}, which fetches nothing.",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _reviewed(review: Any) -> str:  # noqa: ANN401 - a text, or the figures
-    if isinstance(review, str):
-        return review
-    sample = f"{review['n_sentences']:,} of {review['n_kept']:,} sentences, in {counted(review['n_films'], 'film')}"
-    return f"{sample}, by {counted(review['n_reviewers'], 'reviewer')}"
 
 
 def _review_lines(review: Any) -> list[str]:  # noqa: ANN401 - a text, or the figures

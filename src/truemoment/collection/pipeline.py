@@ -267,8 +267,12 @@ def collect_films(
             for result in _results(tasks, recipe, engine, workers, on_status):
                 (collected.films if isinstance(result, DoneFilm) else collected.failed).append(result)  # type: ignore[arg-type]
         finally:
-            if is_new and not collected.films and not _has_parts(out):
-                _remove_empty(out)
+            parts = out / layout.PARTS
+            if is_new and not collected.films and not (parts.is_dir() and any(parts.iterdir())):  # nothing to resume
+                (out / layout.COLLECTION).unlink(missing_ok=True)
+                for folder in (parts, out / layout.FILMS):
+                    with contextlib.suppress(OSError):
+                        folder.rmdir()
         if collected.films:
             with contextlib.suppress(OSError):  # films that failed or were interrupted are in it
                 (out / layout.PARTS).rmdir()
@@ -325,15 +329,3 @@ def refuse_other_settings(out: OwnPath, collection: Collection) -> None:
             if theirs[name] != value:
                 problem = f"was collected with {name} {theirs[name]!r}, now {value!r}"
                 raise InputError(problem, path=out / layout.COLLECTION, field=name, hint="give another folder: -o OUT")
-
-
-def _has_parts(out: OwnPath) -> bool:
-    return (out / layout.PARTS).is_dir() and any((out / layout.PARTS).iterdir())
-
-
-def _remove_empty(out: OwnPath) -> None:
-    """Remove what a collection without films has."""
-    (out / layout.COLLECTION).unlink(missing_ok=True)
-    for name in (layout.PARTS, layout.FILMS):
-        with contextlib.suppress(OSError):
-            (out / name).rmdir()

@@ -146,7 +146,11 @@ def score_sentences(sentences: Sequence[StoredSentence], truth: Truth) -> Senten
     lines = [line for line in truth.descriptions if _in_track((line.start_s, line.end_s), truth.pieces)]
     pairs = best_pairs(_similarities(sentences, lines)) if sentences and lines else []
     spoken = merged((line.start_s, line.end_s) for line in truth.lines if line.kind != "description")
-    errors = sum(_edits(words_of(lines[b].text), words_of(sentences[a].sentence)) for a, b in pairs)
+    errors = 0
+    if pairs:
+        from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - optional, and there: similarities need it too
+
+        errors = sum(Levenshtein.distance(words_of(lines[b].text), words_of(sentences[a].sentence)) for a, b in pairs)
     n_words = sum(len(words_of(lines[b].text)) for _, b in pairs)
     iou = [_iou(sentences[a].film_s, (lines[b].start_s, lines[b].end_s)) for a, b in pairs]
     in_dialogue = [
@@ -164,11 +168,15 @@ def score_sentences(sentences: Sequence[StoredSentence], truth: Truth) -> Senten
 
 def _similarities(sentences: Sequence[StoredSentence], lines: Sequence[Line]) -> Floats:
     """Return the similarity of words of each pair that overlaps in time; 0 for others, (kept, true)."""
+    try:
+        from rapidfuzz.distance import Indel  # noqa: PLC0415 - optional
+    except ModuleNotFoundError:
+        raise MissingPackageError("rapidfuzz", "collect", "comparing sentences") from None
     similarity = np.zeros((len(sentences), len(lines)))
     for a, sentence in enumerate(sentences):
         for b, line in enumerate(lines):
             if overlap_s(sentence.film_s, (line.start_s, line.end_s)) > 0:
-                ratio = _ratio(words_of(sentence.sentence), words_of(line.text))
+                ratio = Indel.normalized_similarity(words_of(sentence.sentence), words_of(line.text))
                 similarity[a, b] = ratio if ratio >= LEAST_RATIO else 0.0
     return similarity
 
@@ -176,18 +184,3 @@ def _similarities(sentences: Sequence[StoredSentence], lines: Sequence[Line]) ->
 def _iou(a: Span, b: Span) -> float:
     shared = overlap_s(a, b)
     return shared / (a[1] - a[0] + b[1] - b[0] - shared)
-
-
-def _ratio(a: Sequence[str], b: Sequence[str]) -> float:
-    try:
-        from rapidfuzz.distance import Indel  # noqa: PLC0415 - optional
-    except ModuleNotFoundError:
-        raise MissingPackageError("rapidfuzz", "collect", "comparing sentences") from None
-    return float(Indel.normalized_similarity(a, b))
-
-
-def _edits(true: Sequence[str], words: Sequence[str]) -> int:
-    """Return substitutions, deletions and insertions between two lists of words."""
-    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - optional, and there, see above
-
-    return int(Levenshtein.distance(true, words))

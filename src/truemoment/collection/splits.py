@@ -54,7 +54,10 @@ def split_films(
     rng
         Order of groups of one size.
     """
-    names, members = _members(counts, groups)
+    members: dict[str, list[str]] = {}
+    for film in sorted(counts):
+        members.setdefault(f"group {groups[film]}" if groups.get(film) else f"film {film}", []).append(film)
+    names = sorted(members)
     if len(names) < len(NAMES):
         problem = f"{len(counts)} films in {len(names)} groups cannot be split into {', '.join(NAMES)}"
         raise InputError(problem, hint="collect more films, or give --clean LIST")
@@ -66,14 +69,6 @@ def split_films(
     if empty is not None:
         raise InputError(f"no group of films fits the split {empty}", hint="give other shares: --splits")
     return {film: NAMES[place[k]] for k, name in enumerate(names) for film in members[name]}
-
-
-def _members(counts: Mapping[str, int], groups: Mapping[str, str]) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the names of the groups, and their films."""
-    members: dict[str, list[str]] = {}
-    for film in sorted(counts):
-        members.setdefault(f"group {groups[film]}" if groups.get(film) else f"film {film}", []).append(film)
-    return sorted(members), members
 
 
 def _greedy(sizes: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -254,6 +253,10 @@ def _report(film: Film) -> FilmReport:
     used = [sentence for sentence in stored if sentence.kept]
     texts = [sentence.sentence for sentence in used]
     verbs = count_finite_verbs(texts)
+    rules: tuple[str, ...] = ()
+    if stored:
+        words = tuple(_word(word) for word in film.stored_words.words[:1])
+        rules = deciding(judge(Candidate(stored[0].sentence, words), film.evidence), film.settings.dialogue)
     return msgspec.structs.replace(
         start,
         n_words=len(film.stored_words.words),
@@ -262,24 +265,13 @@ def _report(film: Film) -> FilmReport:
         dropped=dict(sorted(Counter(sentence.dropped_by for sentence in stored if not sentence.kept).items())),
         words_lost=film.stored_words.n_lost,
         invented=film.stored_words.n_invented,
-        deciding=_deciding(stored, film),
+        deciding=rules,
         narrator_s=None if film.runs.why else round(sum(high - low for low, high in film.runs.spans), 3),
         words_per_sentence=sum(len(text.split()) for text in texts) / len(texts) if texts else None,
         two_verbs=sum(count >= 2 for count in verbs),
-        names=_names(texts, film.settings),
+        names=tuple((name.name, name.occurrences) for name in find_names(texts, film.settings.cast)),
         notes=tuple(_notes(film)),
     )
-
-
-def _deciding(stored: Sequence[StoredSentence], film: Film) -> tuple[str, ...]:
-    if not stored:
-        return ()
-    words = tuple(_word(word) for word in film.stored_words.words[:1])
-    return deciding(judge(Candidate(stored[0].sentence, words), film.evidence), film.settings.dialogue)
-
-
-def _names(texts: Sequence[str], settings: CollectSettings) -> tuple[tuple[str, int], ...]:
-    return tuple((name.name, name.occurrences) for name in find_names(texts, settings.cast))
 
 
 def _notes(film: Film) -> list[str]:

@@ -73,7 +73,8 @@ def transfer_clips(
     of_films, of_clips = _opened(films, fps), _opened(clips, fps)
     rate = _common_rate(of_films, of_clips)
     named = list(dict.fromkeys(line.film for line in lines))
-    name_of = {film: name for film in named if (name := _name_in(of_films, film, alone=len(named) == 1)) is not None}
+    only = next(iter(of_films)) if len(named) == len(of_films) == 1 else None  # whatever its name is
+    name_of = {film: name for film in named if (name := film if film in of_films else only) is not None}
     without_clip = tuple(line.clip for line in lines if line.film in name_of and line.clip not in of_clips)
     placed = []
     for film in track([film for film in named if film in name_of]):
@@ -109,13 +110,6 @@ def _common_rate(films: FeatureStore, clips: FeatureStore) -> float:
             "one rate: index both with --fps 5, or give --fps for features"
         )
     return films.fps
-
-
-def _name_in(store: FeatureStore, film: str, *, alone: bool) -> str | None:
-    """Return the name of a film in the store: its own, or the only one for the only film; None for none."""
-    if film in store:
-        return film
-    return next(iter(store)) if alone and len(store) == 1 else None
 
 
 def mad_entries(transfer: Transfer) -> dict[str, dict[str, Any]]:

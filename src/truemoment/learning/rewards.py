@@ -48,7 +48,9 @@ class Reward:
         """Return the reward of each completion: a text, or messages of which the last one is the answer."""
         n_rows = len(completions)
         references = self._column(self.references, columns, n_rows)
-        durations = self._column(self.durations, columns, n_rows) if self._needs_duration else [None] * n_rows
+        reads = self.reading.on.needs_duration or self.reading.one_sided == "extend" or self.protocol.needs_duration
+        needs_duration = self.measure is not None and (reads or self.measure.needs_duration)
+        durations = self._column(self.durations, columns, n_rows) if needs_duration else [None] * n_rows
         rewards: list[float | None] = [None] * n_rows
         rows = [row for row, moments in enumerate(references) if moments is not None]
         if rows:
@@ -68,11 +70,6 @@ class Reward:
         scores = evaluate(annotations, match(answers, annotations)[0], [self.measure], self.protocol)
         sums = zip(scores.numerator[0], scores.weight[0], strict=True)
         return [float(value / weight) if weight > 0 else None for value, weight in sums]
-
-    @property
-    def _needs_duration(self) -> bool:
-        needs = self.reading.on.needs_duration or self.reading.one_sided == "extend" or self.protocol.needs_duration
-        return self.measure is not None and (needs or self.measure.needs_duration)
 
     def _read(self, texts: list[str]) -> PredictionRows:
         nothing = [None] * len(texts)

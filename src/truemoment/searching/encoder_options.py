@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.features.own import DType
+from truemoment.media.video.encoders import Encoder, is_here, pinned
 from truemoment.searching.extraction import Loader, frames_of
 from truemoment.searching.layout import SETTINGS, Settings, default_proposals, is_index, read_settings
 from truemoment.searching.request import DEFAULT_CLIPS, DEFAULT_FPS, DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from truemoment.media.video.encoders import Encoder
     from truemoment.searching.index import Index
 
 DEFAULT_COMMIT = "1a25a446712ba5ee05982a381eed697ef9b435cf"
@@ -69,8 +69,6 @@ class EncoderOptions:
         MissingFileError, InputError, MissingPackageError
             If it cannot be fetched, or is damaged.
         """
-        from truemoment.media.video.encoders import is_here, pinned  # noqa: PLC0415 - it loads PyTorch
-
         default = full_name(DEFAULT_MODEL)
         model = default if self.model is None else full_name(self.model)
         if made is not None and (self.model is None or names_model(self.model, made.model)):

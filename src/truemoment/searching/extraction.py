@@ -22,18 +22,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 
 from truemoment.base.boundary.distribution.handing import HandedArray
 from truemoment.base.errors import InputError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.media.features.base import Frames
+from truemoment.media.video import encoders
+from truemoment.media.video.encoders import Encoder, Preparation, Prepared
 from truemoment.media.video.frames import Outline, Pixels, stream_frames
 from truemoment.searching.writing import VideoFile
-
-if TYPE_CHECKING:
-    from truemoment.media.video.encoders import Encoder, Preparation, Prepared
 
 T = TypeVar("T")
 
@@ -66,9 +65,7 @@ class Loader:
 
 @functools.lru_cache(maxsize=1)
 def _load(loader: Loader) -> Encoder:
-    from truemoment.media.video.encoders import load_encoder  # noqa: PLC0415 - needs PyTorch
-
-    return load_encoder(loader.model, device=loader.device)
+    return encoders.load_encoder(loader.model, device=loader.device)
 
 
 @dataclass(frozen=True)

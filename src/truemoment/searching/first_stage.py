@@ -21,7 +21,7 @@ from truemoment.base.intervals import Ints
 from truemoment.media.features.base import Frames
 from truemoment.searching.codes import PieceCodes, has_codes
 from truemoment.searching.index import Index
-from truemoment.searching.layout import Rows, all_finite
+from truemoment.searching.layout import all_finite
 
 PIECES_AT_FIRST = 1024
 """Pieces that are looked up first; more, where they belong to too few videos."""
@@ -165,7 +165,9 @@ class CodedFirstStage:
         self.index, self.reranked, self.per_video = index, reranked, per_video
         self._codes = PieceCodes(index, videos)
         self.video_ids = self._codes.video_ids
-        self._mapped = functools.lru_cache(maxsize=MOST_MAPPED)(self._map)
+        self._mapped = functools.lru_cache(maxsize=MOST_MAPPED)(
+            lambda video: np.asarray(index.mapped_pieces(self.video_ids[video]))  # read where it is used
+        )
 
     @property
     def n_pieces(self) -> int:
@@ -185,10 +187,6 @@ class CodedFirstStage:
             chosen = [self._choose(numbers) for numbers in self._codes.best(some, 2 * self.reranked)]
             ranked += [self._rank_exactly(vector, *pieces, many) for vector, pieces in zip(some, chosen, strict=True)]
         return ranked
-
-    def _map(self, video: int) -> Rows:
-        """Return the pieces of a video as an array that is read where it is used."""
-        return np.asarray(self.index.mapped_pieces(self.video_ids[video]))
 
     def _choose(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Return the video and place of the pieces that are compared exactly, of pieces by falling score of codes."""

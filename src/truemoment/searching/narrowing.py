@@ -113,8 +113,16 @@ class Narrowing(Request):
         if not given:
             return None if names is None else list(names)
         asked = sorted(index if names is None else names)
-        fits = [self._fits_name(index, name) and self._fits_length(index, name) for name in asked]
-        some = [name for name, is_fit in zip(asked, fits, strict=True) if is_fit]
+        about = {name: index.about(name) for name in asked}
+        path = {name: Path(video.path) for name, video in about.items()}
+        some = asked
+        if patterns := [pattern.lower() for pattern in several(self.file)]:
+            some = [name for name in some if any(fnmatchcase(path[name].name.lower(), pattern) for pattern in patterns)]
+        if folders := [Path(folder) for folder in several(self.folder)]:
+            some = [name for name in some if any(is_in(path[name], folder) for folder in folders)]
+        if self._lengths_s is not None:
+            low_s, high_s = self._lengths_s
+            some = [name for name in some if low_s <= about[name].duration_s <= high_s]
         undated = 0
         if self.date or self.time:
             dates = {name: recorded_at(index, name) for name in some}
@@ -126,16 +134,6 @@ class Narrowing(Request):
             raise UsageError(f"{options}: no video of {len(asked):,} fits{without}")
         note(f"{len(some):,} of {len(asked):,} videos are searched{without}")
         return some
-
-    def _fits_name(self, index: Index, name: str) -> bool:
-        path = Path(index.about(name).path)
-        patterns, folders = several(self.file), several(self.folder)
-        is_named = any(fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns)
-        return (is_named or not patterns) and (not folders or any(is_in(path, Path(folder)) for folder in folders))
-
-    def _fits_length(self, index: Index, name: str) -> bool:
-        lengths = self._lengths_s
-        return lengths is None or lengths[0] <= index.about(name).duration_s <= lengths[1]
 
     def _fits_date(self, at: datetime) -> bool:
         days, clock = self._days, self._clock

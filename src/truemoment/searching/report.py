@@ -269,14 +269,8 @@ def document(
                 "rank": result.rank,
                 "video_id": result.moment.video_id,
                 "path": result.path,
-                "start_s": result.moment.start_s,
-                "end_s": result.moment.end_s,
-                "score": result.moment.score,
-                "match": result.moment.match,
-                "parts": [
-                    {"start_s": part.start_s, "end_s": part.end_s, "score": part.score, "match": part.match}
-                    for part in result.moment.parts
-                ],
+                **scored(result.moment),
+                "parts": [scored(part) for part in result.moment.parts],
                 "near_copies": result.moment.copies,
                 **reason(result.moment),
                 "thumbnail": result.thumbnail,
@@ -287,6 +281,11 @@ def document(
     }
 
 
+def scored(moment: FoundMoment) -> dict[str, float | None]:
+    """Return where a moment is, in seconds, and how well it matches, for programs."""
+    return {"start_s": moment.start_s, "end_s": moment.end_s, "score": moment.score, "match": moment.match}
+
+
 def reason(moment: FoundMoment) -> dict[str, Any]:
     """Return why a moment was found, for programs."""
     quote = moment.quote
@@ -295,14 +294,8 @@ def reason(moment: FoundMoment) -> dict[str, Any]:
 
 
 def _of_settings(settings: Settings) -> dict[str, Any]:
-    return {
-        "model": settings.model,
-        "encoder": settings.encoder,
-        "fingerprint": settings.fingerprint,
-        "n_dimensions": settings.n_dimensions,
-        "fps": settings.fps,
-        "proposals": settings.proposals,
-    }
+    names = ("model", "encoder", "fingerprint", "n_dimensions", "fps", "proposals")
+    return {name: getattr(settings, name) for name in names}
 
 
 def report_of_split(prediction: SearchPrediction) -> Report:

@@ -27,6 +27,7 @@ from truemoment.searching.first_stage import FirstStage, VideoRanking
 from truemoment.searching.index import Index
 from truemoment.searching.layout import MEND
 from truemoment.searching.median_scores import median_scores
+from truemoment.searching.scoring import span_norms, span_scores
 from truemoment.searching.spoken_words import Quote
 
 CANDIDATES = 20
@@ -118,7 +119,10 @@ def search_index(
         For each sentence its moments, best first; of equal scores the longer moment of a video, and videos by name.
     """
     vectors = checked_vectors(index, sentence_vectors)
-    _refuse_settings(top, nms, apart_s, candidates)
+    if top < 1 or not 0 <= nms <= 1 or (candidates is not None and candidates < 1):
+        raise UsageError(f"got top={top}, nms={nms:g} and {candidates} candidates, expected 1 or more, and 0 to 1")
+    if apart_s is not None and not 0 <= apart_s < math.inf:
+        raise UsageError(f"got moments {apart_s:g} s apart, expected 0 or more")
     names = sorted(index if videos is None else videos)
     for_all = range(len(vectors))
     sentences_of: dict[str, Sequence[int]] = dict.fromkeys(names, for_all)
@@ -142,13 +146,6 @@ def checked_vectors(index: Index, sentence_vectors: Frames) -> Frames:
     if not np.isfinite(vectors).all():
         raise UsageError("got sentence vectors with numbers that are not finite")
     return vectors
-
-
-def _refuse_settings(top: int, nms: float, apart_s: float | None, candidates: int | None) -> None:
-    if top < 1 or not 0 <= nms <= 1 or (candidates is not None and candidates < 1):
-        raise UsageError(f"got top={top}, nms={nms:g} and {candidates} candidates, expected 1 or more, and 0 to 1")
-    if apart_s is not None and not 0 <= apart_s < math.inf:
-        raise UsageError(f"got moments {apart_s:g} s apart, expected 0 or more")
 
 
 def moment_scores(
@@ -180,8 +177,6 @@ def moment_scores(
     InputError
         If the rows or norms of the video are damaged.
     """
-    from truemoment.searching.scoring import span_norms, span_scores  # noqa: PLC0415 - it asks for its package itself
-
     index.check(name)
     vectors, rows = np.atleast_2d(sentence_vectors), index.rows(name)
     if spans is None:

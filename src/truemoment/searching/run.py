@@ -87,10 +87,7 @@ class FoundMoments(Result):
             {
                 "rank": result.rank,
                 "video": result.moment.video_id,
-                "start_s": result.moment.start_s,
-                "end_s": result.moment.end_s,
-                "score": result.moment.score,
-                "match": result.moment.match,
+                **reports.scored(result.moment),
                 **reports.reason(result.moment),
             }
             for result in self.moments

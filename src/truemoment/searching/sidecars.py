@@ -47,6 +47,7 @@ class SidecarSpeech:
 
 def sidecars_of(videos: Iterable[Path]) -> dict[Path, list[Path]]:
     """Return the files of subtitles and transcripts beside each video, the preferred one first."""
+    endings = (*TRANSCRIPTS, *SUBTITLES)
     beside: dict[Path, list[Path]] = {video: [] for video in videos}
     by_name: dict[Path, list[Path]] = {}
     for video in beside:
@@ -54,11 +55,13 @@ def sidecars_of(videos: Iterable[Path]) -> dict[Path, list[Path]]:
             by_name.setdefault(name, []).append(video)
     for folder in {video.parent for video in beside}:
         for file in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if file.suffix.lower() in (*TRANSCRIPTS, *SUBTITLES) and file.is_file():
+            if file.suffix.lower() in endings and file.is_file():
                 of_file = next((by_name[name] for name in _names_before(file) if name in by_name), [])
                 for video in of_file:
                     beside[video].append(file)
-    return {video: sorted(files, key=_preference) for video, files in beside.items()}
+    for files in beside.values():
+        files.sort(key=lambda file: (endings.index(file.suffix.lower()), file.name.count("."), file.name))
+    return beside
 
 
 def _names_before(file: Path) -> Iterator[Path]:
@@ -68,10 +71,6 @@ def _names_before(file: Path) -> Iterator[Path]:
     while _TAIL.fullmatch(name.suffix):
         name = name.with_suffix("")
         yield name
-
-
-def _preference(file: Path) -> tuple[int, int, str]:
-    return (*TRANSCRIPTS, *SUBTITLES).index(file.suffix.lower()), file.name.count("."), file.name
 
 
 def read_sidecar(path: Path, duration_s: float) -> SidecarSpeech:

@@ -93,13 +93,7 @@ class SpeechReport:
 
     def document(self) -> dict[str, Any]:
         """Return what programs read of it."""
-        return {
-            "files": self.files,
-            "n_words": self.n_words,
-            "notes": self.notes,
-            "failed": self.failed,
-            "without": self.without,
-        }
+        return {name: value for name, value in vars(self).items() if name != "paths"}
 
     @property
     def line(self) -> str:

@@ -55,6 +55,7 @@ from truemoment.searching.layout import (
     rows_in,
     spans_of,
 )
+from truemoment.searching.scoring import span_norms
 
 NEW, OLD = ".new-", ".old-"
 """Prefixes of the folder of a video that replaces another one, and of the folder that is replaced."""
@@ -342,8 +343,6 @@ class IndexWriter:
 
         Parts whose numbers are `stills` are not kept: their rows are the last one of the part before.
         """
-        from truemoment.searching.scoring import span_norms  # noqa: PLC0415 - only writing needs it
-
         rows = self._join_parts(video, part_rows, n_rows, stills)
         about = VideoRecord(
             video_id=video.video_id,

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from truemoment.base.request import Request, option, seed
 from truemoment.cli import binder
-from truemoment.cli.annotate.shared import folder_of, run_server
+from truemoment.cli.annotate.shared import run_server
 from truemoment.cli.annotate.start import make_home_study
 from truemoment.cli.demo_folder import claim
 from truemoment.cli.outputs import say, status_line
 from truemoment.cli.serving import ServingOptions
+from truemoment.web.annotating.study import StudyFolder
 
 VIDEOS = ("park.mp4", "street.mp4", "beach.mp4")
 QUERIES, STUDY = "queries.jsonl", "study"
@@ -72,4 +73,4 @@ def command(request: StudyDemoRequest, serving: ServingOptions) -> None:
     ]
     say("when you are done:")
     say(f"  {shlex.join(words)}")
-    run_server(folder_of(request.out / STUDY), serving, role="w01", open_it=not request.no_open)
+    run_server(StudyFolder(request.out / STUDY), serving, role="w01", open_it=not request.no_open)

@@ -9,9 +9,10 @@ from typing import Literal
 from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
-from truemoment.cli.annotate.shared import folder_of
 from truemoment.cli.outputs import refuse_files, say
 from truemoment.data.datasets.random_order import ORDERS
+from truemoment.web.annotating.store import opened
+from truemoment.web.annotating.study import StudyFolder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +42,8 @@ def command(request: StudyExportRequest) -> None:
     truemoment evaluate preds.jsonl --annotations marked/annotations.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.web.annotating.exporting import export_study
-    from truemoment.web.annotating.store import opened
 
-    folder = folder_of(request.study)
+    folder = StudyFolder(request.study)
     folder.settings()
     refuse_files({"-o": request.out})
     if request.out.resolve() == request.study.resolve():

@@ -16,6 +16,7 @@ from truemoment.cli.annotate.shared import check_address, show_links
 from truemoment.cli.outputs import say
 from truemoment.report.words import few
 from truemoment.studies.request import Data
+from truemoment.web.annotating.plan import StudyPlan, parse_controls, read_only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +64,7 @@ def command(request: NewRequest, data: Data) -> None:
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.data.references import read_annotations
     from truemoment.web.annotating.creation import new_study
-    from truemoment.web.annotating.plan import StudyPlan, parse_controls, read_only
-    from truemoment.web.annotating.queries import read_queries
+    from truemoment.web.annotating.study_queries import read_queries
 
     check_address(request.address)
     shares = parse_controls(request.controls)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
-from truemoment.cli.annotate.shared import check_address, folder_of, show_links
+from truemoment.cli.annotate.shared import check_address, show_links
 from truemoment.cli.delivery import show_list
 from truemoment.cli.outputs import say
-
-if TYPE_CHECKING:
-    from truemoment.web.annotating.study import StudyFolder
+from truemoment.web.annotating.progress import read_people
+from truemoment.web.annotating.store import Store, opened, undamaged
+from truemoment.web.annotating.study import StudyFolder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +40,15 @@ def command(request: PeopleRequest) -> None:
     link NAME     makes a new link; the old one ends
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.web.annotating import people
-    from truemoment.web.annotating.store import Store, opened, undamaged
 
     check_address(request.address)
-    folder = folder_of(request.study)
+    folder = StudyFolder(request.study)
     settings = folder.settings()
     if request.action == "list":
-        _show(folder)
+        with opened(folder.database) as connection:
+            persons = read_people(connection, settings)
+        cells = [(person.name, person.state, f"{person.done}", f"{person.tasks}") for person in persons]
+        show_list(("person", "state", "done", "tasks"), cells, numbers=(2, 3))
         return
     who = request.who
     if who is None:
@@ -71,13 +73,3 @@ def command(request: PeopleRequest) -> None:
     show_links(links, request.address)
     if request.action == "revoke":
         say(f"{who}: the link is no longer valid; the answers stay")
-
-
-def _show(study: StudyFolder) -> None:
-    from truemoment.web.annotating.progress import read_people
-    from truemoment.web.annotating.store import opened
-
-    with opened(study.database) as connection:
-        people = read_people(connection, study.settings())
-    cells = [(person.name, person.state, f"{person.done}", f"{person.tasks}") for person in people]
-    show_list(("person", "state", "done", "tasks"), cells, numbers=(2, 3))

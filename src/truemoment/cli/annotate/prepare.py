@@ -8,8 +8,9 @@ from pathlib import Path
 
 from truemoment.base.request import Request, argument, number, option
 from truemoment.cli import binder
-from truemoment.cli.annotate.shared import folder_of
 from truemoment.cli.outputs import say
+from truemoment.web.annotating.store import Store, undamaged
+from truemoment.web.annotating.study import StudyFolder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +38,9 @@ def command(request: PrepareRequest) -> None:
 
     from truemoment.web.annotating.preparing import VideoOutcome, prepare_study, waiting_videos
     from truemoment.web.annotating.results import read_state
-    from truemoment.web.annotating.store import Store, undamaged
     from truemoment.web.annotating.video_seal import check_videos
 
-    folder = folder_of(request.study)
+    folder = StudyFolder(request.study)
     folder.settings()
     with contextlib.ExitStack() as opened:
         opened.enter_context(folder.locked())

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
-from truemoment.cli.annotate.shared import folder_of, run_server
+from truemoment.cli.annotate.shared import run_server
 from truemoment.cli.serving import ServingOptions
+from truemoment.web.annotating.study import StudyFolder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,6 @@ def command(request: ServeRequest, serving: ServingOptions) -> None:
 
     Videos that are not prepared yet are prepared meanwhile.
     """
-    folder = folder_of(request.study)
+    folder = StudyFolder(request.study)
     folder.settings()
     run_server(folder, serving, role="owner", open_it=not request.no_open, videos=request.videos)

@@ -13,18 +13,11 @@ from truemoment.base.boundary.text import printable
 from truemoment.base.errors import InputError
 from truemoment.cli.outputs import say
 from truemoment.cli.serving import ServingOptions, serve_links
+from truemoment.web.annotating.study import StudyFolder
 
 if TYPE_CHECKING:
     from truemoment.web.annotating.people import Link
     from truemoment.web.annotating.store import Store
-    from truemoment.web.annotating.study import StudyFolder
-
-
-def folder_of(path: Path) -> StudyFolder:
-    """Return the folder of a study."""
-    from truemoment.web.annotating.study import StudyFolder
-
-    return StudyFolder(path)
 
 
 def show_links(links: Iterable[Link], base: str) -> None:

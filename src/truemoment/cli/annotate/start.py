@@ -8,20 +8,20 @@ from pathlib import Path
 
 from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
-from truemoment.cli.annotate.shared import folder_of, run_server
+from truemoment.cli.annotate.shared import run_server
 from truemoment.cli.outputs import say
 from truemoment.cli.serving import ServingOptions
 from truemoment.report.words import few
+from truemoment.web.annotating.plan import StudyPlan
+from truemoment.web.annotating.study import ControlShares, StudyFolder
 
 
 def make_home_study(queries: Path, videos: Path, study: Path, *, title: str = "", lang: str = "") -> None:
     """Make the study of one person, or keep an existing one."""
     from truemoment.web.annotating.creation import new_study
-    from truemoment.web.annotating.plan import StudyPlan
-    from truemoment.web.annotating.queries import read_queries
-    from truemoment.web.annotating.study import ControlShares
+    from truemoment.web.annotating.study_queries import read_queries
 
-    folder = folder_of(study)
+    folder = StudyFolder(study)
     if folder.settings_file.exists():
         folder.settings()
         return
@@ -79,4 +79,4 @@ def command(request: StartRequest, serving: ServingOptions) -> None:
     ]
     say("when you are done:")
     say(f"  {shlex.join(words)}")
-    run_server(folder_of(study), serving, role="w01", open_it=not request.no_open)
+    run_server(StudyFolder(study), serving, role="w01", open_it=not request.no_open)

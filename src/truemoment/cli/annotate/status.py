@@ -7,9 +7,10 @@ from pathlib import Path
 
 from truemoment.base.request import Request, argument
 from truemoment.cli import binder
-from truemoment.cli.annotate.shared import folder_of
 from truemoment.cli.delivery import deliver
 from truemoment.cli.parts import Output
+from truemoment.web.annotating.store import opened
+from truemoment.web.annotating.study import StudyFolder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,9 +25,8 @@ def command(request: StatusRequest, output: Output) -> None:
     """Report the progress of STUDY, agreement, and answers to controls; it may be served meanwhile."""
     from truemoment.web.annotating import status_report as reports
     from truemoment.web.annotating.status import read_status
-    from truemoment.web.annotating.store import opened
 
-    folder = folder_of(request.study)
+    folder = StudyFolder(request.study)
     folder.settings()
     with opened(folder.database) as connection:
         status = read_status(folder, connection)

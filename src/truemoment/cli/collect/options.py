@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -122,8 +123,6 @@ def settings_of(
     hearing: SpeechOptions, judging: SentenceRules, aligning: AlignmentOptions, *, delay_s: float | None
 ) -> CollectSettings:
     """Return the settings of a collection; `delay_s` is that of a track that is the narrator alone."""
-    import math
-
     import msgspec
 
     from truemoment.collection.layout import CollectSettings

@@ -8,6 +8,7 @@ from truemoment.base.request import MOST_RESAMPLES, number, seed
 from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, load, refuse, workers
 from truemoment.cli.parts import Output, PageOutput
+from truemoment.evaluation.uncertainty import stream
 from truemoment.studies.meta.ambiguity import NoiseSource, under_noise
 from truemoment.studies.meta.loading import SystemSource
 
@@ -29,7 +30,6 @@ def command(request: AmbiguityRequest, noise: NoiseSource, page: PageOutput, out
     truemoment meta ambiguity runs/ --dataset charades-sta --split test
     truemoment meta ambiguity runs/ --dataset charades-sta --split test --annotators human-charades
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.evaluation.uncertainty import stream
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import ambiguity as reports
 

@@ -10,6 +10,7 @@ from truemoment.cli import binder
 from truemoment.cli.delivery import deliver_log
 from truemoment.cli.outputs import say
 from truemoment.cli.parts import ModelThreads, Output
+from truemoment.learning.training.progress import unseen
 from truemoment.learning.training.request import PredictRequest
 
 
@@ -22,7 +23,6 @@ def command(request: PredictRequest, _threads: ModelThreads, output: Output) -> 
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.cli.api.runs import predict_by
     from truemoment.learning.training.film_parts import parts_folder
-    from truemoment.learning.training.progress import unseen
 
     def track(items: Any, what: str) -> Any:  # noqa: ANN401 - a progress bar
         from tqdm import tqdm

@@ -316,7 +316,9 @@ def read_sentences(
 ) -> SentenceTable:
     """Number the words of queries and, where a model needs them, find their phrases or heads; or read their rows."""
     if vocabulary.rows is not None:
-        return _read_rows_of_words(vocabulary.rows.of(queries))
+        table = vocabulary.rows.of(queries)
+        is_word = np.arange(int(table.n_words.max(initial=1))) < table.n_words[:, None]
+        return SentenceTable(np.where(is_word, UNKNOWN, PADDING), table.n_words, rows=table)
     sentences = queries.sentence.tolist()
     if "phrases" in needs and recipe.text.tokens == "sentence":
         raise UsageError(f"text.tokens: got sentence, expected words: {recipe.model} listens to phrases")
@@ -335,13 +337,6 @@ def read_sentences(
         for at, of_verb in enumerate(tree.nouns):
             nouns[row, at, : len(of_verb)] = of_verb
     return SentenceTable(numbers, n_words, verbs, nouns)
-
-
-def _read_rows_of_words(table: WordTable) -> SentenceTable:
-    """Return sentences whose words are rows: each has the number of an unknown word."""
-    n_words = table.n_words
-    is_word = np.arange(int(n_words.max(initial=1))) < n_words[:, None]
-    return SentenceTable(np.where(is_word, UNKNOWN, PADDING), n_words, rows=table)
 
 
 def _read_heads(sentences: Sequence[str], n_words: Ints, length: int, recipe: Recipe) -> Ints:

@@ -265,18 +265,16 @@ def run_rules(
                         evaluate(test, rule.ground(test.queries, top), measures, protocol_for_dataset(test.dataset))
                         for _ in range(n_draws)
                     ]
-                    means = {str(measure): _mean(draws, measure) for measure in measures}
+                    means = {
+                        str(measure): float(np.mean([scores.value(measure) for scores in draws]))
+                        for measure in measures
+                    }
                     values |= {(split, measure): mean for measure, mean in means.items()}
                     rows += [
                         msgspec.structs.replace(row, features=detected.name, value=_written(means[row.measure]))
                         for row in floor_rows(name, draws[0], seed=seed, fitted_on=fitted)
                     ]
                 yield RuleFigures(name, rule.name, kind, quality, seed, values, tuple(rows))
-
-
-def _mean(draws: Sequence[Scores], measure: Measure) -> float:
-    """Return the mean of a measure over draws."""
-    return float(np.mean([scores.value(measure) for scores in draws]))
 
 
 def _written(fraction: float) -> str:

@@ -176,7 +176,8 @@ class _Stages:
         order = draws.tolist()
         if "other video" in model.needs:
             pairs = pairs.with_others(self.epochs.video_id.tolist(), rng)
-        return DataLoader(pairs, batch_sampler=_Batches(order, size, model.least_batch), collate_fn=_as_it_is)
+        batches = _Batches(order, size, model.least_batch)
+        return DataLoader(pairs, batch_sampler=batches, collate_fn=lambda batch: batch)  # the pairs put it together
 
 
 def _accelerator(recipe: Recipe, folder: OwnPath, *, in_turns: bool) -> Accelerator:
@@ -271,10 +272,6 @@ class _Batches(BatchSampler):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-
-def _as_it_is(examples: Any) -> Any:  # noqa: ANN401 - a batch, which the pairs put together themselves
-    return examples
 
 
 @dataclass(frozen=True)

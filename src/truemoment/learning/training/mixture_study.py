@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from truemoment.base.boundary.distribution import Engine
-from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.intervals import Floats
 from truemoment.base.records import Annotations
 from truemoment.evaluation.uncertainty import interval95, resample_sums, stream
@@ -182,7 +181,14 @@ class MixtureStudy:
             contrasts=contrasts,
             failed=tuple(outcome for outcome in outcomes if outcome.failed),
             unfinished=tuple(outcome for outcome in outcomes if outcome.unfinished),
-            notes=tuple(dict.fromkeys(note for run in runs.values() for note in run.notes if _is_general(note))),
+            notes=tuple(
+                dict.fromkeys(
+                    note
+                    for run in runs.values()
+                    for note in run.notes  # of all rows: the sizes of the sources differ from row to row
+                    if " sentences (" not in note and not note.startswith("words that a single source has")
+                )
+            ),
         )
 
     def _of(self, trial: TrainingTrial) -> TrialOutcome:
@@ -199,8 +205,12 @@ class MixtureStudy:
             )
             for measure in self.measures
         }
-        sizes = [runs[trial].train.n_queries for trial in of_row]
-        steps = [_steps_of(self.grid.folder_of(trial), runs[trial]) for trial in of_row]
+        sizes, steps = [], []
+        for trial in of_row:
+            run, newest = runs[trial], checkpoints.newest_epoch(self.grid.folder_of(trial))
+            n_epochs = 0 if newest is None else len(checkpoints.read_history(newest))
+            sizes.append(run.train.n_queries)
+            steps.append(n_epochs * -(-run.train.n_queries // run.recipe.train.batch))
         return RowFigures(row, _mean(sizes), _mean(steps), values)
 
     def _contrasts(self, split: str, finished: Sequence[TrainingTrial]) -> Iterator[Contrast]:
@@ -271,16 +281,5 @@ def _contrast(question: str, above: tuple[str, Floats], below: tuple[str, Floats
     return Contrast(question, row, other_row, difference, ci95, len(sums))
 
 
-def _steps_of(folder: OwnPath, run: checkpoints.RunRecord) -> int:
-    newest = checkpoints.newest_epoch(folder)
-    n_epochs = 0 if newest is None else len(checkpoints.read_history(newest))
-    return n_epochs * -(-run.train.n_queries // run.recipe.train.batch)
-
-
 def _mean(numbers: Sequence[int]) -> int:
     return round(sum(numbers) / len(numbers)) if numbers else 0
-
-
-def _is_general(note: str) -> bool:
-    """Return whether a note is of all rows: the sizes of the sources differ from row to row."""
-    return " sentences (" not in note and not note.startswith("words that a single source has")

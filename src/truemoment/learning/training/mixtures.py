@@ -150,13 +150,12 @@ def in_share(annotations: Annotations, share: float, by: str, seed: int) -> Bool
     """
     queries = annotations.queries
     of_query = queries.query_id if by == "sentences" else queries.video_id
-    names = sorted(set(of_query.tolist()), key=lambda name: (_hash(seed, name), name))
+    names = sorted(
+        set(of_query.tolist()),
+        key=lambda name: (hashlib.blake2b(f"{seed}\0{name}".encode(), digest_size=8).digest(), name),
+    )
     sample = set(names[: max(1, round(share * len(names)))])
     return np.array([name in sample for name in of_query.tolist()], dtype=bool)
-
-
-def _hash(seed: int, name: str) -> bytes:
-    return hashlib.blake2b(f"{seed}\0{name}".encode(), digest_size=8).digest()
 
 
 # ---------------------------------------------------------------------------------------------- options

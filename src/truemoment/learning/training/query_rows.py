@@ -82,12 +82,9 @@ class QueryRows:
         if new:
             read = self.store.words(queries.select(np.array(new, dtype=np.int64)))
             for at, rows in zip(new, read, strict=True):
-                self._kept[keys[at]] = self._as_taken(rows)
+                cut = rows[: self.most]
+                self._kept[keys[at]] = normalise_each(cut, (cut.shape[1],)) if self.normalise else np.array(cut)
         return WordTable([self._kept[key] for key in keys])
-
-    def _as_taken(self, rows: Frames) -> Frames:
-        cut = rows[: self.most]
-        return normalise_each(cut, (cut.shape[1],)) if self.normalise else np.array(cut)
 
 
 @dataclass(frozen=True, eq=False)

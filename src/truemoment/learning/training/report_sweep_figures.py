@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -46,7 +47,9 @@ def drawings(result: SweepResult) -> list[Drawing]:
     ordered = dict.fromkeys([result.headline, *result.measures])
     return [
         Drawing(
-            f"sweep-{_for_a_file(measure)}",
+            "-".join(
+                ["sweep", *re.findall(r"(?:[^\W_]|\.)+", measure.lower().replace("@", ""))]
+            ),  # a file is called so
             f"{measure} against {result.dial}",
             f"Score on {listed(result.splits)} of {data_of(result)}. "
             + "".join(f"{line}. " for line in _legend_title(result)).rstrip()
@@ -57,14 +60,12 @@ def drawings(result: SweepResult) -> list[Drawing]:
     ]
 
 
-def _for_a_file(measure: str) -> str:
-    safe = "".join(c if c.isalnum() or c in ".-" else "-" for c in measure.lower().replace("@", ""))
-    return "-".join(part for part in safe.split("-") if part)
-
-
 def figure(result: SweepResult, measure: str) -> Figure:
     """Draw a measure against the dial, a panel a test split: methods with their spread over seeds, floors dashed."""
     methods = result.methods[: len(SERIES)]
+    dial = f"{result.dial} (0 none, 1 strongest)"
+    if result.dial == "perception":
+        dial = "perception (0 noise, 1 clean)" if "world" in result.source else "perception, frame mAP"
     with drawing_style():
         drawing = new_figure(_HEIGHT_IN)
         drawing.set_size_inches(*_size_in(result))
@@ -72,10 +73,12 @@ def figure(result: SweepResult, measure: str) -> Figure:
         for axes, split in zip(panels, result.splits, strict=True):
             axes.set_title(split, loc="left")
             for curve in result.references:
-                _draw_reference(axes, result, curve, split, measure)
+                mean, _ = mean_and_spread(result.table(curve, split, measure))
+                line = (0, (1, 1.5)) if curve.kind == "ceiling" else (0, (4, 2))
+                axes.plot(result.values, 100 * mean, color=OTHER, linestyle=line, linewidth=0.9, zorder=1.5)
             for curve, look in zip(methods, SERIES, strict=False):
                 _draw_method(axes, result, curve, look, (split, measure))
-            axes.set_xlabel(_axis(result))
+            axes.set_xlabel(dial)
             axes.set_xticks(_ticks(result.values), [f"{value:g}" for value in _ticks(result.values)])
             axes.grid(axis="y")
         panels[0].set_ylabel(f"{measure}, %")
@@ -122,13 +125,6 @@ def _legend_title(result: SweepResult) -> list[str]:
     return lines
 
 
-def _axis(result: SweepResult) -> str:
-    """Return the label of the dial's axis with its unit."""
-    if result.dial != "perception":
-        return f"{result.dial} (0 none, 1 strongest)"
-    return "perception (0 noise, 1 clean)" if "world" in result.source else "perception, frame mAP"
-
-
 def _ticks(values: Sequence[float]) -> list[float]:
     """Return the values that are written below an axis without overlap; both ends are."""
     width = (values[-1] - values[0]) or 1.0
@@ -139,12 +135,6 @@ def _ticks(values: Sequence[float]) -> list[float]:
         elif value == values[-1]:
             ticks[-1:] = [value] if len(ticks) > 1 else [*ticks[-1:], value]
     return ticks
-
-
-def _draw_reference(axes: Axes, result: SweepResult, curve: Curve, split: str, measure: str) -> None:
-    mean, _ = mean_and_spread(result.table(curve, split, measure))
-    line = (0, (1, 1.5)) if curve.kind == "ceiling" else (0, (4, 2))
-    axes.plot(result.values, 100 * mean, color=OTHER, linestyle=line, linewidth=0.9, zorder=1.5)
 
 
 def _draw_method(axes: Axes, result: SweepResult, curve: Curve, look: MarkLook, which: tuple[str, str]) -> None:

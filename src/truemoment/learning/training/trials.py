@@ -333,10 +333,5 @@ def _end(number: int, frame: object) -> None:
     """End this process, once, so that what is half written is removed on the way."""
     del number, frame
     for other in _ENDING:
-        signal.signal(other, _ending_already)
+        signal.signal(other, lambda *_: None)  # one that was sent already arrives all the same
     raise SystemExit(ENDED)
-
-
-def _ending_already(number: int, frame: object) -> None:
-    """Ignore a further signal: one that was sent already arrives all the same."""
-    del number, frame

@@ -22,7 +22,7 @@ from truemoment.base.records import Annotations, numbers_of
 from truemoment.baselines.targets import moment_shares
 from truemoment.learning.models.base import VideoRows
 from truemoment.learning.models.sliding_windows import positives
-from truemoment.learning.models.window_model import WindowModel, WindowSettings
+from truemoment.learning.models.window_model import WindowModel
 from truemoment.learning.training.examples import (
     ClipTable,
     FloatTable,
@@ -79,25 +79,21 @@ class LearnedWindows:
         used, query, window, n_before = [], [], [], 0
         for queries, seconds in zip(by_video, duration_s, strict=True):
             windows_s = model.windows_s(seconds)
-            pairs, used_windows = _pairs_of(windows_s, moments_s[queries], settings)
-            used.append(windows_s[used_windows])
-            query.append(queries[pairs[0]])
-            window.append(n_before + pairs[1])
-            n_before += int(used_windows.sum())
+            fits = positives(
+                windows_s, moments_s[queries], least_iou=settings.least_iou, most_outside=settings.most_outside
+            )
+            has_moment = np.asarray(fits.any(axis=0))
+            of_moment, of_window = np.nonzero(fits[:, has_moment])  # windows are counted among those in a pair
+            used.append(windows_s[has_moment])
+            query.append(queries[of_moment])
+            window.append((n_before + of_window).astype(np.int64))
+            n_before += int(has_moment.sum())
         if not n_before:
             raise UsageError(
                 f"no window of {settings.lengths} frames fits a moment of {first.dataset}/{first.split}: change "
                 "settings.lengths"
             )
         return cls(video_id, duration_s, used, np.concatenate(query), np.concatenate(window))
-
-
-def _pairs_of(windows_s: Floats, moments_s: Floats, settings: WindowSettings) -> tuple[tuple[Ints, Ints], Bools]:
-    """Return the pairs of moments and windows of a video, windows counted among those in a pair, and which are."""
-    fits = positives(windows_s, moments_s, least_iou=settings.least_iou, most_outside=settings.most_outside)
-    has_moment = np.asarray(fits.any(axis=0))
-    moment, window = np.nonzero(fits[:, has_moment])
-    return (moment.astype(np.int64), window.astype(np.int64)), has_moment
 
 
 class WindowsToLearn(Pairs):

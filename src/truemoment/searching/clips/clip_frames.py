@@ -1,4 +1,4 @@
-"""The frames of each clip, from features of films or of the clips themselves.
+"""The frames of each clip, from features of films or of the clips themselves, and their mean.
 
 Features that know a clip by its own name (:func:`~truemoment.searching.clips.clips.clip_name`) are of that clip alone;
 else the clip is the rows of its video from its start to its end. Frames are thinned to one a second, then to at most so
@@ -16,6 +16,7 @@ from truemoment.base.errors import InputError
 from truemoment.base.intervals import Ints
 from truemoment.media.features.base import FeatureStore, Frames
 from truemoment.searching.clips.clips import Clips
+from truemoment.searching.unit_vectors import unit
 
 MOST_FRAMES = 12
 
@@ -109,3 +110,29 @@ def rows_of_clip(store: FeatureStore, clips: Clips, clip: int, name: str, most: 
     is_short = stop <= first
     first = min(max(first - 1, 0) if is_short else first, n_rows - 1)
     return thin_rows(first, min(stop, n_rows), n_rows / float(edges[-1] - edges[0]), most), is_short
+
+
+def pooled_clips(
+    store: FeatureStore, clips: Clips, track: Callable[[list[str]], Iterable[str]] = list
+) -> tuple[Frames, int]:
+    """Return the vector of each clip, (N, D), and the number of clips shorter than a frame.
+
+    A vector is the mean of the frames, which have length 1 before it, and has length 1 after it: CLIP4Clip's mean
+    pooling (Luo et al. 2021).
+
+    Parameters
+    ----------
+    track
+        Goes through the videos, e.g. under a progress bar.
+
+    Raises
+    ------
+    InputError
+        If a video has no features.
+    """
+    pooled = np.zeros((len(clips), store.n_dimensions), dtype=np.float32)
+    n_short = 0
+    for clip, frames, is_short in each_clip(store, clips, track=track):
+        pooled[clip] = unit(frames).mean(axis=0)
+        n_short += is_short
+    return unit(pooled), n_short

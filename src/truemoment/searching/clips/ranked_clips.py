@@ -17,9 +17,9 @@ from truemoment.data.datasets.source import AnnotationSource
 from truemoment.evaluation.uncertainty import stream
 from truemoment.media.features.sentences import SentenceFile
 from truemoment.searching.clips.blind import by_lengths
+from truemoment.searching.clips.clip_frames import pooled_clips
 from truemoment.searching.clips.clips import Clips, clips_of
 from truemoment.searching.clips.measures import DEFAULT_MEASURES, RetrievalMeasure, parse_retrieval_measures
-from truemoment.searching.clips.pooling import pooled_clips
 from truemoment.searching.clips.ranking import Similarities
 from truemoment.searching.clips.results import RetrievalResult, evaluate_retrieval
 from truemoment.searching.clips.similarity_file import read_similarities, write_similarities
@@ -175,7 +175,9 @@ def rank_clips(
         Number of clips shorter than a frame.
     """
     result = _evaluate(similarities, clips.clip_of, clips.video_id, choices)
-    floor = _blind_floor(data, annotations, clips, choices)
+    asked = choices.fit_split
+    train = data.beside("train") if asked is None else data.training(annotations, asked)
+    floor = None if train is None else _evaluate(by_lengths(train, clips), clips.clip_of, clips.video_id, choices)
     if choices.save is not None:
         matrix = np.concatenate([block for _, block in similarities.blocks()])
         write_similarities(choices.save, matrix, clips.clip_of, clips.video_id)
@@ -196,13 +198,3 @@ def _evaluate(
         resamples=choices.resamples,
         rng=stream(choices.seed, "retrieval"),
     )
-
-
-def _blind_floor(
-    data: AnnotationSource, annotations: Annotations, clips: Clips, choices: RetrievalChoices
-) -> RetrievalResult | None:
-    asked = choices.fit_split
-    train = data.beside("train") if asked is None else data.training(annotations, asked)
-    if train is None:
-        return None
-    return _evaluate(by_lengths(train, clips), clips.clip_of, clips.video_id, choices)

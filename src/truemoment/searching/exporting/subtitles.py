@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
 from truemoment.base.boundary.text import one_line
@@ -26,7 +27,7 @@ def srt_text(moments: Sequence[ExportedMoment]) -> str:
 def vtt_text(moments: Sequence[ExportedMoment]) -> str:
     """Return WebVTT, which players show as chapters too."""
     cues = [
-        f"{number}\n{_clock(start_ms)} --> {_clock(end_ms)}\n{_escape(sentence)}\n"
+        f"{number}\n{_clock(start_ms)} --> {_clock(end_ms)}\n{html.escape(sentence, quote=False)}\n"
         for number, (start_ms, end_ms, sentence) in enumerate(_cues(moments, ".vtt"), start=1)
     ]
     return "\n".join(["WEBVTT\n", *cues])
@@ -51,7 +52,3 @@ def _cues(moments: Sequence[ExportedMoment], form: str) -> list[tuple[int, int, 
 def _clock(time_ms: int) -> str:
     seconds, ms = divmod(time_ms, 1000)
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}.{ms:03d}"
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

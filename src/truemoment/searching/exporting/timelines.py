@@ -18,7 +18,10 @@ from truemoment.searching.exporting.timecodes import TimeCode
 
 def otio_text(moments: Sequence[ExportedMoment], *, names_only: bool = False) -> str:
     """Return an OpenTimelineIO document; films of variable rate count ticks of their clock."""
-    otio = _otio()
+    try:
+        import opentimelineio as otio  # noqa: PLC0415 - an optional package
+    except ImportError:
+        raise MissingPackageError("opentimelineio", "timelines", "editing timelines") from None
     return str(otio.adapters.write_to_string(_timeline(otio, moments, names_only=names_only), "otio_json"))
 
 
@@ -97,11 +100,3 @@ def title_of(moments: Sequence[ExportedMoment]) -> str:
 def url_of(film: ExportedFilm, *, names_only: bool) -> str:
     """Return the address of a film, or its name."""
     return film.path.name if names_only else film.path.resolve().as_uri()
-
-
-def _otio() -> Any:  # noqa: ANN401 - as above
-    try:
-        import opentimelineio  # noqa: PLC0415 - an optional package
-    except ImportError:
-        raise MissingPackageError("opentimelineio", "timelines", "editing timelines") from None
-    return opentimelineio

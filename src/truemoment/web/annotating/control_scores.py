@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 from truemoment.data.datasets.answer_file import PersonAnswer
 from truemoment.studies.humans.answer_agreement import QueryAgreement, set_iou_of
@@ -54,6 +55,17 @@ class PersonScores:
     absent: ControlCount
     agreement: tuple[float, ...]
     flags: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return what programs read of the scores."""
+        return {
+            "median_s": self.median_s,
+            "self_iou": self.self_iou,
+            "gold": [self.gold.right, self.gold.total],
+            "absent": [self.absent.right, self.absent.total],
+            "agreement": sum(self.agreement) / len(self.agreement) if self.agreement else None,
+            "flags": list(self.flags),
+        }
 
 
 def is_right(answer: PersonAnswer, references: Sequence[Moment], least_iou: float) -> bool:

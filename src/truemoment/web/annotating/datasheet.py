@@ -95,19 +95,8 @@ def false_fits(exported: Exported) -> dict[str, Any] | None:
 
 def _person_document(name: str, exported: Exported, state: StudyState) -> dict[str, Any]:
     scores = exported.people.get(name)
-    if scores is None:
-        return {"person": name, "state": state.people[name].state, "answers": 0}
-    return {
-        "person": name,
-        "state": state.people[name].state,
-        "answers": scores.done,
-        "median_s": scores.median_s,
-        "self_iou": scores.self_iou,
-        "gold": [scores.gold.right, scores.gold.total],
-        "absent": [scores.absent.right, scores.absent.total],
-        "agreement": sum(scores.agreement) / len(scores.agreement) if scores.agreement else None,
-        "flags": list(scores.flags),
-    }
+    entry = {"person": name, "state": state.people[name].state, "answers": 0 if scores is None else scores.done}
+    return entry if scores is None else entry | scores.document()
 
 
 def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
@@ -116,6 +105,7 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
     spacing = "at least 20 tasks apart where possible" if settings["same_video"] == "apart" else "in any order"
     several = "allowed" if settings["several"] else "not allowed"
     dealt = f"dealt to {settings['people']} people" if settings["people"] else "given to whoever came next"
+    controls = ", ".join(f"{name} {100 * share:g} %" for name, share in settings["controls"].items())
     lines = [
         f"# Datasheet: {one_line(settings['title'])}",
         "",
@@ -127,8 +117,7 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
         f"- Two queries of one video: {spacing}.",
         f"- Several moments in an answer: {several}. Playing a moment before "
         f"submitting: {settings['review']}. Sound: {'on' if settings['sound'] else 'off'}.",
-        f"- Controls, as a share of a person's tasks: {_shares(settings['controls'])}. "
-        f"Practice tasks: {settings['practice']}.",
+        f"- Controls, as a share of a person's tasks: {controls}. Practice tasks: {settings['practice']}.",
         "",
         "## What came back",
         "",
@@ -161,10 +150,6 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-def _shares(controls: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {100 * share:g} %" for name, share in controls.items())
 
 
 def _counts(counts: Mapping[str, int]) -> str:

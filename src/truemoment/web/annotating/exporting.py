@@ -80,10 +80,15 @@ def export_study(
     answers = StudyAnswers(head, tuple(row.line for row in rows), ANSWERS)
     agreement = answer_agreement(answers.by_query(), np.random.default_rng(settings.seed))
     people = person_scores(rows, agreement.queries, state.references, settings.gold_iou)
-    order = order or ("file" if _had_moments(connection) else "random")
+    if not order:  # queries with moments before the study are those of a dataset, which people annotate again
+        stored = connection.execute("SELECT hidden FROM queries WHERE kind = 'query'")
+        order = "file" if any(hidden_moments(query["hidden"]) for query in stored) else "random"
     new_id = random_order(_queries(answers), settings.seed) if order == "random" else {}
     if order == "random":
-        answers = _in_new_order(answers, new_id)
+        place = {old: at for at, old in enumerate(new_id)}
+        ordered = sorted(answers.answers, key=lambda answer: place[answer.query_id])
+        renamed = (msgspec.structs.replace(answer, query_id=new_id[answer.query_id]) for answer in ordered)
+        answers = replace(answers, answers=tuple(renamed))
     with lock_folder(out):
         folder = OwnPath(out)
         files = {ANSWERS: write_json_lines(folder / ANSWERS, [head, *answers.answers]) - 1}
@@ -114,12 +119,6 @@ def write_archive(study: Path, path: Path) -> None:
             archive.write(file, file.name)
 
 
-def _had_moments(connection: sqlite3.Connection) -> bool:
-    """Whether a query had moments before the study: people annotate an existing dataset again."""
-    rows = connection.execute("SELECT hidden FROM queries WHERE kind = 'query'")
-    return any(hidden_moments(row["hidden"]) for row in rows)
-
-
 def _queries(answers: StudyAnswers) -> Queries:
     """Return the queries that were answered, controls included, in the order of the study."""
     entries = {answer.query_id: answer for answer in answers.answers}.values()
@@ -128,14 +127,6 @@ def _queries(answers: StudyAnswers) -> Queries:
         np.array([entry.video_id for entry in entries], dtype=object),
         np.array([math.nan if entry.duration_s is None else entry.duration_s for entry in entries]),
         np.array([entry.sentence for entry in entries], dtype=object),
-    )
-
-
-def _in_new_order(answers: StudyAnswers, new_id: Mapping[str, str]) -> StudyAnswers:
-    place = {old: at for at, old in enumerate(new_id)}
-    ordered = sorted(answers.answers, key=lambda answer: place[answer.query_id])
-    return replace(
-        answers, answers=tuple(msgspec.structs.replace(answer, query_id=new_id[answer.query_id]) for answer in ordered)
     )
 
 

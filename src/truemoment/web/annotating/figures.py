@@ -127,16 +127,8 @@ def _person(person: StudyPerson, scores: PersonScores | None) -> dict[str, Any]:
         return document
     count = len(scores.agreement)
     spread = float(np.std(scores.agreement)) if count else 0.0
-    return document | {
-        "median_s": scores.median_s,
-        "self_iou": scores.self_iou,
-        "self_count": scores.self_count,
-        "gold": [scores.gold.right, scores.gold.total],
-        "absent": [scores.absent.right, scores.absent.total],
-        "agreement": sum(scores.agreement) / count if count else None,
-        "agreement_error": 1.96 * spread / math.sqrt(count) if count > 1 else None,
-        "flags": list(scores.flags),
-    }
+    error = 1.96 * spread / math.sqrt(count) if count > 1 else None
+    return document | scores.document() | {"self_count": scores.self_count, "agreement_error": error}
 
 
 def _counted(rows: Sequence[TaskAnswer]) -> dict[str, list[PersonAnswer]]:

@@ -53,8 +53,10 @@ def next_task(connection: sqlite3.Connection, person: int, settings: StudySettin
         (person, place),
     ).fetchone()
     task = None if row is None else int(row["id"])
-    if not settings.people:
-        task = _lease_next(connection, person, settings) if task is None else _renewed(connection, task)
+    if not settings.people and task is None:
+        task = _lease_next(connection, person, settings)
+    elif not settings.people:
+        connection.execute("UPDATE tasks SET lease_until = ? WHERE id = ?", (now() + LEASE_S, task))
     waiting = 0
     if task is None:
         waiting = connection.execute(
@@ -63,12 +65,6 @@ def next_task(connection: sqlite3.Connection, person: int, settings: StudySettin
             (settings.people, person),
         ).fetchone()[0]
     return NextTask(task, waiting)
-
-
-def _renewed(connection: sqlite3.Connection, task: int) -> int:
-    """Renew the lease of a task."""
-    connection.execute("UPDATE tasks SET lease_until = ? WHERE id = ?", (now() + LEASE_S, task))
-    return task
 
 
 def _lease_next(connection: sqlite3.Connection, person: int, settings: StudySettings) -> int | None:

@@ -107,12 +107,8 @@ async def _keep_backups(study: StudyFolder, store: Store) -> None:
         await asyncio.sleep(BACKUP_S)
         if store.changed_at > copied_at:
             copied_at = time.monotonic()
-            await asyncio.to_thread(_back_up_quietly, study)
-
-
-def _back_up_quietly(study: StudyFolder) -> None:
-    with contextlib.suppress(OSError, sqlite3.Error):  # the next one may succeed; the study itself is safe
-        back_up(study)
+            with contextlib.suppress(OSError, sqlite3.Error):  # the next one may succeed; the study itself is safe
+                await asyncio.to_thread(back_up, study)
 
 
 def back_up(study: StudyFolder) -> OwnPath:

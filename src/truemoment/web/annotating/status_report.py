@@ -36,16 +36,7 @@ def _person(name: str, status: StudyStatus) -> dict[str, Any]:
     person = status.state.people[name]
     entry: dict[str, Any] = {"person": name, "state": person.state, "done": person.done, "tasks": person.tasks}
     scores = status.people.get(name)
-    if scores is None:
-        return entry
-    return entry | {
-        "median_s": scores.median_s,
-        "self_iou": scores.self_iou,
-        "gold": [scores.gold.right, scores.gold.total],
-        "absent": [scores.absent.right, scores.absent.total],
-        "agreement": sum(scores.agreement) / len(scores.agreement) if scores.agreement else None,
-        "flags": list(scores.flags),
-    }
+    return entry if scores is None else entry | scores.document()
 
 
 def report(status: StudyStatus) -> Report:

@@ -1,17 +1,23 @@
-"""The queries of a new study: those to be answered, practice, and the pools of controls."""
+"""The queries of a new study: those of a file, whose moments may be missing; practice, and the pools of controls."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from truemoment.base.boundary.files import read_json_lines
+from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
-from truemoment.base.records import Annotations
+from truemoment.base.records import Annotations, Seconds
+from truemoment.data.datasets.base import numbered
+from truemoment.data.datasets.own import OwnQuery
 from truemoment.web.annotating.controls import absent_pairs, moved_moment
 from truemoment.web.annotating.plan import StudyPlan
 
@@ -63,7 +69,11 @@ def study_queries(annotations: Annotations, plan: StudyPlan, rng: np.random.Gene
     golden = [golden[at] for at in sorted(lot[n_practice:])]
     if plan.task == "verify":
         entries = [entry for entry in entries if entry.hidden["moments"]]
-        verify = [_with_shown(entry) for entry in [*practice, *entries, *golden] if entry.hidden["moments"]]
+        verify = [
+            replace(entry, hidden={**entry.hidden, "shown": list(entry.hidden["moments"][0])})
+            for entry in [*practice, *entries, *golden]
+            if entry.hidden["moments"]
+        ]
         return [*verify, *_wrong_pairs(entries, plan, annotations, rng)]
     return [*practice, *entries, *golden, *_absent(entries, plan, rng)]
 
@@ -77,11 +87,6 @@ def _entries(annotations: Annotations) -> list[StudyQuery]:
         row = (annotations.query_id[low], annotations.video_id[low], annotations.sentence[low])
         queries.append(StudyQuery(*row, "query", hidden))
     return queries
-
-
-def _with_shown(entry: StudyQuery) -> StudyQuery:
-    hidden = {**entry.hidden, "shown": list(entry.hidden["moments"][0])}
-    return StudyQuery(entry.query_id, entry.video_id, entry.sentence, entry.kind, hidden)
 
 
 def _pool_size(n_queries: int, share: float, plan: StudyPlan) -> int:
@@ -131,3 +136,35 @@ def _wrong_pairs(
         for at, (video, sentence) in enumerate(absent_pairs(sentences, size, rng))
     ]
     return [*moved, *other]
+
+
+class QueryLine(OwnQuery, forbid_unknown_fields=True):
+    """A line of the file: as annotations, but moments may be missing."""
+
+    moments: list[tuple[Seconds, Seconds]] = msgspec.field(default_factory=list)
+
+
+def read_queries(path: Path, split: str | None = None) -> Annotations:
+    """Read the queries to be marked of a JSON Lines file, the lines of `split` and those without one."""
+    lines = [
+        (number, query)
+        for number, query in read_json_lines(path, QueryLine)
+        if split in (None, query.split) or not query.split
+    ]
+    if not lines:
+        raise InputError("has no queries", path=path)
+    named = all(query.query_id is not None for _, query in lines)
+    ids = [str(query.query_id) for _, query in lines] if named else list(numbered(query.video_id for _, query in lines))
+    rows: list[tuple[str, str, float, str, float, float, str]] = []
+    query_ids: set[str] = set()
+    for query_id, (number, query) in zip(ids, lines, strict=True):
+        if query_id in query_ids:
+            problem = f"got {query_id!r} again, expected each query once"
+            raise InputError(problem, path=path, line=number, field="query_id")
+        if not query.sentence.strip():
+            raise InputError("is empty, expected a sentence", path=path, line=number, field="sentence")
+        query_ids.add(query_id)
+        duration_s = math.nan if query.duration_s is None else query.duration_s
+        moments = query.moments or [(math.nan, math.nan)]
+        rows += [(query_id, query.video_id, duration_s, query.sentence, start, end, "") for start, end in moments]
+    return Annotations.from_rows(rows, dataset=as_text(path.name), split=split or "all")

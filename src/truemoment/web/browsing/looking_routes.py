@@ -75,6 +75,7 @@ class LookingService:
         """Return what is looked at: data, systems, figures, kinds."""
         looked = self.looked
         annotations = looked.annotations
+        videos = self.commands.videos or ("--videos", "DIR")
         why = self.notes.read_only if visit.visitor.role == OWNER else "this link is for looking only"
         return {
             "dataset": annotations.dataset,
@@ -103,13 +104,10 @@ class LookingService:
             "has_model": self.index is not None,
             "read_only": why,
             "command": shlex.join(self.commands.browse),
-            "mark_anew": shlex.join(self._mark_anew()),
+            "mark_anew": shlex.join(  # hands the tagged queries to annotators
+                ["truemoment", "annotate", "new", "STUDY", *self.commands.data, "--only", str(self.notes.path), *videos]
+            ),
         }
-
-    def _mark_anew(self) -> list[str]:
-        """Return the command that hands the tagged queries to annotators."""
-        videos = self.commands.videos or ("--videos", "DIR")
-        return ["truemoment", "annotate", "new", "STUDY", *self.commands.data, "--only", str(self.notes.path), *videos]
 
     def queries(self, visit: Visit) -> Mapping[str, object]:
         """Return a part of the list of queries, and the facets."""
@@ -118,7 +116,8 @@ class LookingService:
         selected, facets = select(self.looked, self._selection(visit), tagged)
         offset = visit.query_number("offset", 0)
         limit = visit.query_number("limit", 100, highest=MOST_ROWS)
-        rows = [self._row(int(query)) for query in selected[offset : offset + limit]]
+        some = map(int, selected[offset : offset + limit])
+        rows = [row_of(self.looked, query) | self._beside(query) for query in some]
         return {"total": len(selected), "offset": offset, "facets": dataclasses.asdict(facets), "rows": rows}
 
     def query(self, visit: Visit) -> Mapping[str, object]:
@@ -183,9 +182,6 @@ class LookingService:
         if query >= self.looked.n_queries:
             raise PageError(404, "there is no such query", "n")
         return query
-
-    def _row(self, query: int) -> dict[str, Any]:
-        return row_of(self.looked, query) | self._beside(query)
 
     def _beside(self, query: int) -> dict[str, Any]:
         """Return the note on a query, and the number and state of its video."""

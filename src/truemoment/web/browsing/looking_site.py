@@ -15,9 +15,8 @@ from truemoment.web.browsing.looking_routes import Commands, LookingService
 from truemoment.web.browsing.notes import Notes
 from truemoment.web.browsing.search_site import HERE, AtWork, while_serving
 from truemoment.web.browsing.searches import Model
-from truemoment.web.browsing.video_routes import VideoService
+from truemoment.web.browsing.video_routes import LinkTokens, VideoService
 from truemoment.web.browsing.videos import ShownVideos
-from truemoment.web.browsing.visitors import LinkTokens
 from truemoment.web.pages.app import Home, Site, make_app
 from truemoment.web.pages.security import Address, Application
 from truemoment.web.pages.sessions import cookie_name

@@ -16,9 +16,8 @@ from truemoment.web.browsing.kept import Collections
 from truemoment.web.browsing.kept_routes import KeptService
 from truemoment.web.browsing.search_routes import SearchService
 from truemoment.web.browsing.searches import Model, ModelSearches, Searches
-from truemoment.web.browsing.video_routes import VideoService
+from truemoment.web.browsing.video_routes import LinkTokens, VideoService
 from truemoment.web.browsing.videos import ShownVideos
-from truemoment.web.browsing.visitors import LinkTokens
 from truemoment.web.pages.app import Home, Site, make_app
 from truemoment.web.pages.security import Address, Application
 from truemoment.web.pages.sessions import cookie_name

@@ -1,4 +1,4 @@
-"""Requests of a video: its pictures, its file, and what belongs to it. Both pages have them."""
+"""What both pages have: requests of a video (its pictures, its file, what belongs to it), and links of who looks."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from truemoment.web.browsing.playing import Playing, VideoMedia
 from truemoment.web.browsing.videos import ShownVideo, ShownVideos
 from truemoment.web.pages.app import RouteOf, Visit, route
 from truemoment.web.pages.errors import PageError
+from truemoment.web.pages.sessions import Visitor, new_token, sha256_of_token
 
 OWNER, GUEST = "owner", "guest"
 BOTH = (OWNER, GUEST)
@@ -119,3 +120,24 @@ def _jpeg(visit: Visit, picture: MomentPicture) -> Response:
     if visit.request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers=headers)
     return Response(picture.jpeg, media_type="image/jpeg", headers=headers)
+
+
+class LinkTokens:
+    """Random tokens of the links of one start of a server.
+
+    Parameters
+    ----------
+    guests
+        Whether there is a link for guests.
+    """
+
+    def __init__(self, *, guests: bool = False) -> None:
+        self.owner = new_token()
+        self.guest = new_token() if guests else None
+        self._roles = {sha256_of_token(self.owner): Visitor(OWNER)}
+        if self.guest is not None:
+            self._roles[sha256_of_token(self.guest)] = Visitor(GUEST)
+
+    def find(self, digest: bytes) -> Visitor | None:
+        """Return who has the token with a SHA-256."""
+        return self._roles.get(digest)

@@ -16,7 +16,7 @@ from truemoment.base.errors import MissingFileError, TrueMomentError
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.web.browsing.looking import FloorChoice
 from truemoment.web.browsing.search_site import MOST_BODY_BYTES, while_serving
-from truemoment.web.browsing.visitors import LinkTokens
+from truemoment.web.browsing.video_routes import LinkTokens
 from truemoment.web.opening.catalogue import Catalogue
 from truemoment.web.opening.choices import DataChoices
 from truemoment.web.opening.folder_routes import OWNERS, FolderService

@@ -18,8 +18,11 @@ from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.processes import run_apart
 from truemoment.data.datasets.source import AnnotationSource
+from truemoment.learning.training import load_model
 from truemoment.report.model import Report
 from truemoment.report.result import Result
+from truemoment.studies.audit.request import AuditRequest
+from truemoment.studies.compare.request import CompareRequest
 from truemoment.web.pages.errors import PageError
 from truemoment.web.pages.jobs import MOST_JOBS, Jobs, PageJob
 
@@ -131,10 +134,8 @@ def perform(
 
 
 def _audit(paths: dict[str, Path], source: AnnotationSource, on_status: Callable[[str], None]) -> tuple[Result, Report]:
-    from truemoment.learning.training import load_model  # noqa: PLC0415 - slow to import: only this process needs it
     from truemoment.studies.audit import reading  # noqa: PLC0415 - as above
     from truemoment.studies.audit.report import confident_and_wrong  # noqa: PLC0415 - as above
-    from truemoment.studies.audit.request import AuditRequest  # noqa: PLC0415 - as above
 
     (path,) = paths.values()
     request = AuditRequest(
@@ -152,7 +153,6 @@ def _audit(paths: dict[str, Path], source: AnnotationSource, on_status: Callable
 def _compare(
     paths: dict[str, Path], source: AnnotationSource, on_status: Callable[[str], None]
 ) -> tuple[Result, Report]:
-    from truemoment.studies.compare.request import CompareRequest  # noqa: PLC0415 - as above
     from truemoment.studies.compare.run import run  # noqa: PLC0415 - as above
 
     request = CompareRequest(
