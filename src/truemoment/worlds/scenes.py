@@ -36,7 +36,7 @@ from truemoment.worlds.descriptions import (
     truth,
 )
 
-Canvas = npt.NDArray[np.float32]  # colours from 0 to 1, (H, W, 3)
+Canvas = npt.NDArray[np.float32]  # colours from 0 to 1
 
 COLOUR_VALUES = {
     "red": (0.86, 0.12, 0.14),
@@ -61,14 +61,21 @@ ENTERING_S = 0.25
 
 def draw_picture(scene: Scene, at: float = 1.0, height: int = 120, width: int = 160) -> Pixels:
     """Return the picture of a scene after a share `at` of its time, (H, W, 3)."""
-    return _pixels(_draw_things(draw_ground(scene, height, width), scene, at))
+    planes = _planes_of_ground(scene, height, width)
+    _draw_things(planes, scene, at)
+    return _pixels(planes)
 
 
-def _pixels(canvas: Canvas) -> Pixels:
-    return (canvas * 255 + 0.5).astype(np.uint8)
+def _pixels(planes: Canvas) -> Pixels:
+    return np.ascontiguousarray((planes * 255 + 0.5).astype(np.uint8).transpose(1, 2, 0))
 
 
-def draw_ground(scene: Scene, height: int, width: int) -> Canvas:
+def _planes_of_ground(scene: Scene, height: int, width: int) -> Canvas:
+    """Return the ground of a scene, a plane a colour (3, H, W): NumPy is slow where rows of three are the innermost."""
+    return np.ascontiguousarray(_draw_ground(scene, height, width).transpose(2, 0, 1))
+
+
+def _draw_ground(scene: Scene, height: int, width: int) -> Canvas:
     """Return the ground of a scene, (H, W, 3)."""
     rng = np.random.default_rng(scene.texture)
     x, y = _grid(height, width)
@@ -120,10 +127,9 @@ def _smooth_noise(rng: np.random.Generator, height: int, width: int, cells: int)
     return cast(Canvas, upper * (1 - v) + lower * v)
 
 
-def _draw_things(canvas: Canvas, scene: Scene, at: float, entering: float = 0.0) -> Canvas:
-    """Return a ground with the things of a scene; `entering` is the share of time in which a new thing grows."""
-    canvas = canvas.copy()
-    height, width = canvas.shape[:2]
+def _draw_things(planes: Canvas, scene: Scene, at: float, entering: float = 0.0) -> None:
+    """Draw the things of a scene on a ground (3, H, W); `entering` is the share of time in which a new thing grows."""
+    height, width = planes.shape[1:]
     for thing in scene.things:
         if at < thing.enters - entering:
             continue
@@ -134,17 +140,16 @@ def _draw_things(canvas: Canvas, scene: Scene, at: float, entering: float = 0.0)
         left, right = max(0, int((x - reach) / ASPECT * width)), min(width, int((x + reach) / ASPECT * width) + 2)
         if top >= bottom or left >= right:
             continue
-        part = canvas[top:bottom, left:right]
-        v, u = np.mgrid[top:bottom, left:right].astype(np.float32)
+        part = planes[:, top:bottom, left:right]
+        u, v = np.arange(left, right, dtype=np.float32), np.arange(top, bottom, dtype=np.float32)[:, None]
         radius = max(thing.radius * growth, 1e-3)
         across, down = ((u + 0.5) * (ASPECT / width) - x) / radius, ((v + 0.5) / height - y) / radius
         cos, sin = np.cos(thing.tilt), np.sin(thing.tilt)
         distance = _distance(thing.shape, cos * across + sin * down, cos * down - sin * across) * radius * height
         line = OUTLINE * height
         for colour, grown in ((LIGHT, 2 * line), (DARK, line), (COLOUR_VALUES[thing.colour], 0.0)):
-            inside = np.clip(0.5 + grown - distance, 0, 1)[..., None]
-            part[:] = part * (1 - inside) + inside * np.asarray(colour, np.float32)
-    return canvas
+            inside = np.clip(0.5 + grown - distance, 0, 1)
+            part[:] = part * (1 - inside) + inside * np.asarray(colour, np.float32)[:, None, None]
 
 
 def _distance(shape: str, u: Canvas, v: Canvas) -> Canvas:
@@ -369,12 +374,11 @@ def video_frames(video: SceneVideo, height: int, width: int) -> Iterator[Pixels]
     """Yield all frames of a video, (H, W, 3) each."""
     for shot in video.shots:
         slide = int(width * PAN)
-        ground = draw_ground(shot.scene, height, width + slide)
+        ground = _planes_of_ground(shot.scene, height, width + slide)
         leftwards = shot.scene.texture % 2
         for number in range(shot.n_frames):
             at = number / shot.n_frames
             left = round(slide * (1 - at if leftwards else at))
-            background = ground[:, left : left + width] * np.float32(1 + 0.02 * np.sin(number / 3))
-            yield _pixels(
-                np.clip(_draw_things(background, shot.scene, at, ENTERING_S * video.fps / shot.n_frames), 0, 1)
-            )
+            planes = ground[:, :, left : left + width] * np.float32(1 + 0.02 * np.sin(number / 3))
+            _draw_things(planes, shot.scene, at, ENTERING_S * video.fps / shot.n_frames)
+            yield _pixels(np.clip(planes, 0, 1))
