@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
@@ -67,7 +68,9 @@ def draw_picture(scene: Scene, at: float = 1.0, height: int = 120, width: int = 
 
 
 def _pixels(planes: Canvas) -> Pixels:
-    return np.ascontiguousarray((planes * 255 + 0.5).astype(np.uint8).transpose(1, 2, 0))
+    pixels = np.empty((*planes.shape[1:], 3), np.uint8)
+    pixels.transpose(2, 0, 1)[:] = planes * 255 + 0.5
+    return pixels
 
 
 def _planes_of_ground(scene: Scene, height: int, width: int) -> Canvas:
@@ -129,27 +132,39 @@ def _smooth_noise(rng: np.random.Generator, height: int, width: int, cells: int)
 
 def _draw_things(planes: Canvas, scene: Scene, at: float, entering: float = 0.0) -> None:
     """Draw the things of a scene on a ground (3, H, W); `entering` is the share of time in which a new thing grows."""
-    height, width = planes.shape[1:]
     for thing in scene.things:
         if at < thing.enters - entering:
             continue
         growth = 1.0 if not entering or not thing.enters else min(1.0, (at - thing.enters + entering) / entering)
-        x, y = thing.place(at)
-        reach = 1.5 * thing.radius
-        top, bottom = max(0, int((y - reach) * height)), min(height, int((y + reach) * height) + 2)
-        left, right = max(0, int((x - reach) / ASPECT * width)), min(width, int((x + reach) / ASPECT * width) + 2)
-        if top >= bottom or left >= right:
-            continue
-        part = planes[:, top:bottom, left:right]
-        u, v = np.arange(left, right, dtype=np.float32), np.arange(top, bottom, dtype=np.float32)[:, None]
-        radius = max(thing.radius * growth, 1e-3)
-        across, down = ((u + 0.5) * (ASPECT / width) - x) / radius, ((v + 0.5) / height - y) / radius
-        cos, sin = np.cos(thing.tilt), np.sin(thing.tilt)
-        distance = _distance(thing.shape, cos * across + sin * down, cos * down - sin * across) * radius * height
-        line = OUTLINE * height
-        for colour, grown in ((LIGHT, 2 * line), (DARK, line), (COLOUR_VALUES[thing.colour], 0.0)):
-            inside = np.clip(0.5 + grown - distance, 0, 1)
-            part[:] = part * (1 - inside) + inside * np.asarray(colour, np.float32)[:, None, None]
+        window, layers = _sticker(thing, thing.place(at), growth, *planes.shape[1:])
+        part = planes[window]
+        for kept, added in layers:
+            part[:] = part * kept + added
+
+
+Layers = list[tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]]
+
+
+@lru_cache(maxsize=8)  # a thing that does not move is the same in all pictures of a shot
+def _sticker(
+    thing: Thing, place: tuple[float, float], growth: float, height: int, width: int
+) -> tuple[tuple[slice, ...], Layers]:
+    """Return where a thing is in a picture, and how much of the picture each of its layers keeps (H, W) and adds."""
+    x, y = place
+    reach = 1.5 * thing.radius
+    top, bottom = max(0, int((y - reach) * height)), max(0, min(height, int((y + reach) * height) + 2))
+    left, right = max(0, int((x - reach) / ASPECT * width)), max(0, min(width, int((x + reach) / ASPECT * width) + 2))
+    u, v = np.arange(left, right, dtype=np.float32), np.arange(top, bottom, dtype=np.float32)[:, None]
+    radius = max(thing.radius * growth, 1e-3)
+    across, down = ((u + 0.5) * (ASPECT / width) - x) / radius, ((v + 0.5) / height - y) / radius
+    cos, sin = np.cos(thing.tilt), np.sin(thing.tilt)
+    distance = _distance(thing.shape, cos * across + sin * down, cos * down - sin * across) * radius * height
+    line = OUTLINE * height
+    layers = []
+    for colour, grown in ((LIGHT, 2 * line), (DARK, line), (COLOUR_VALUES[thing.colour], 0.0)):
+        inside = np.clip(0.5 + grown - distance, 0, 1)
+        layers.append((1 - inside, inside * np.asarray(colour, np.float32)[:, None, None]))
+    return np.s_[:, top:bottom, left:right], layers
 
 
 def _distance(shape: str, u: Canvas, v: Canvas) -> Canvas:
