@@ -109,7 +109,7 @@ class Done:
             (of, (self.place / of).read_text("utf-8")) for of in self.new if of.endswith((".html", ".md", ".svg"))
         ]
         for name, text in shown:
-            hidden = {of for of in text if unicodedata.category(of) in HIDDEN} - {"\n", "\t", "\u200d"}
+            hidden = {of for of in set(text) if unicodedata.category(of) in HIDDEN} - {"\n", "\t", "\u200d"}
             assert not hidden, (name, hidden)
             assert name.endswith(".html") or not re.search(r"^FORGED", text, re.MULTILINE), name
             assert "Traceback" not in text, name

@@ -177,6 +177,7 @@ def test_model_selection_maps_columns_and_takes_durations(files):
     assert test.systems.figures.min() > 0.95
 
 
+@pytest.mark.usefixtures("few_floors", "undrawn")
 def test_a_leaderboard_reads_the_axis_of_a_system(files, capfd):
     """The board is refused without the axis; with it, the frames are the references."""
     own, _ = files
@@ -193,6 +194,7 @@ def test_a_leaderboard_reads_the_axis_of_a_system(files, capfd):
     assert document["comparison"]["methods"][0]["measures"][0]["value"] > 0.95
 
 
+@pytest.mark.usefixtures("few_floors", "undrawn")
 def test_a_leaderboard_maps_the_columns_of_annotations_and_of_a_system(files):
     """Frames in columns of other names are the references; a mapping may be a file, below the folder only."""
     folder = files[0].parent

@@ -1,5 +1,6 @@
 """MomentMetric: the figures of `evaluate` from batches of any form, repeated and missing queries, several processes."""
 
+import multiprocessing
 import pickle
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 import truemoment as tm
 from truemoment.base.errors import InputError, MeasureError, UsageError
-from truemoment.evaluation.metric import MissingQueriesWarning, TorchMomentMetric
+from truemoment.evaluation.metric import MissingQueriesWarning
 
 MEASURES = "R@1,IoU=0.5; R@5,IoU=0.7; dR@1,IoU=0.5; mIoU; AxIoU@10; mAP; DCG@10; R@1,IoU=0.5[ref=rows]"
 PROTOCOLS = ["default", "closer-look", "moment-detr", "2d-tan", "hidden-challenges", "cone", "lmms-eval"]
@@ -44,6 +45,13 @@ def batches(annotations, predictions, size, make=list):
         yield (answers, references, ids), {"video_ids": videos, "durations_s": queries.duration_s[at]}
 
 
+def of_torch(*settings, **options):
+    """Make a metric of torchmetrics, which is imported by the process that needs it: it takes a second."""
+    from truemoment.evaluation.metric import TorchMomentMetric
+
+    return TorchMomentMetric(*settings, **options)
+
+
 def figures(scores):
     return {str(measure): scores.value(measure) for measure in scores.measures}
 
@@ -60,15 +68,15 @@ def test_figures_of_a_real_file_equal_those_of_evaluate(data_dir):
     predictions, _ = tm.read_predictions(path, annotations)
     assert len(predictions) == annotations.n_queries == 3375
     metrics = {name: tm.MomentMetric(MEASURES, name) for name in PROTOCOLS}
-    of_torch = TorchMomentMetric(MEASURES)
+    torch_metric = of_torch(MEASURES)
     for batch, more in batches(annotations, predictions, 64, as_array):
-        for metric in [*metrics.values(), of_torch]:
+        for metric in [*metrics.values(), torch_metric]:
             metric.update(*batch, **more)
     for name, metric in metrics.items():
         assert metric.compute() == figures(
             tm.evaluate(predictions, annotations=annotations, measures=MEASURES, protocol=name)
         ), name
-    assert of_torch.compute() == metrics["default"].compute()
+    assert torch_metric.compute() == metrics["default"].compute()
     scores = tm.evaluate(predictions, annotations=annotations, measures=MEASURES, resamples=20)
     of_seen, seen = metrics["default"].records()
     assert np.array_equal(tm.evaluate(seen, annotations=of_seen, measures=MEASURES, resamples=20).ci95, scores.ci95)
@@ -185,7 +193,7 @@ def test_missing_queries_are_named_and_do_not_count_as_misses():
 
 
 def test_a_batch_of_a_part_gives_no_warning_in_forward():
-    metric = TorchMomentMetric("R@1,IoU=0.5", expected=range(3))
+    metric = of_torch("R@1,IoU=0.5", expected=range(3))
     assert metric([(2.0, 5.0)], [(2.0, 6.0)], [0]) == {"R@1,IoU=0.5": 1.0}
     assert metric([(0.0, 4.0)], [(0.0, 9.0)], [1]) == {"R@1,IoU=0.5": 0.0}
     with pytest.warns(MissingQueriesWarning, match="1 of 3 expected queries"):
@@ -272,40 +280,38 @@ def test_merge_of_parts_equals_the_whole(world):
     assert merged.compute() == whole.compute()
 
 
-PROCESSES = """
-import multiprocessing, os, sys, torch
-import truemoment as tm
-from truemoment.evaluation.metric import TorchMomentMetric
-
 REFERENCES = [(float(q), q + 4.0) for q in range(5)]
 ANSWERS = [(float(q), q + 1.0 + q) for q in range(5)]
-ROWS = [[0, 2, 4], [1, 3, 0], []]  # a sampler repeats query 0 to fill the second process; the third has no batch
+ROWS = [[0, 2, 4], [1, 3, 0], []]
+"""Queries of each process: a sampler repeats query 0 to fill the second one; the third has no batch."""
 
-def process(rank, store):
-    torch.distributed.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=3)
-    for metric in (tm.MomentMetric("mIoU", expected=range(6)), TorchMomentMetric("mIoU", expected=range(6))):
+
+def compute_in_process(rank, folder):
+    from torch import distributed
+
+    warnings.simplefilter("ignore")  # torchmetrics warns of the process without a batch
+    distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=3)
+    for metric in (tm.MomentMetric("mIoU", expected=range(6)), of_torch("mIoU", expected=range(6))):
         for q in ROWS[rank]:
             metric.update([ANSWERS[q]], [REFERENCES[q]], [q])
         if isinstance(metric, tm.MomentMetric):
             metric.gather()
-        with open(f"{rank}.txt", "a") as stream:
+        with (folder / f"{rank}.txt").open("a") as stream:
             print(metric.compute()["mIoU"], metric.n_queries, metric.n_missing, file=stream)
-    torch.distributed.destroy_process_group()
-
-if __name__ == "__main__":
-    children = [multiprocessing.get_context("fork").Process(target=process, args=(r, sys.argv[1])) for r in range(3)]
-    [child.start() for child in children]
-    [child.join() for child in children]
-    sys.exit(max(child.exitcode for child in children))
-"""
+    distributed.destroy_process_group()
 
 
 @pytest.mark.slow
 def test_processes_are_merged_and_repeated_queries_count_once(tmp_path):
-    (tmp_path / "run.py").write_text(PROCESSES)
-    command = [sys.executable, "-W", "ignore", "run.py", str(tmp_path / "store")]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert run.returncode == 0, run.stderr
+    of_torch()  # imports torchmetrics once, not in each fork
+
+    fork = multiprocessing.get_context("fork")
+    children = [fork.Process(target=compute_in_process, args=(rank, tmp_path)) for rank in range(3)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(120)
+        assert child.exitcode == 0
     # By hand: predictions start with the reference and last 1 + q of 4 seconds, the last one 5.
     value = (1 / 4 + 2 / 4 + 3 / 4 + 4 / 4 + 4 / 5) / 5
     lines = [line for rank in range(3) for line in (tmp_path / f"{rank}.txt").read_text().splitlines()]
@@ -335,7 +341,7 @@ def test_collections_of_torchmetrics():
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        both = MetricCollection({"papers": TorchMomentMetric("mIoU"), "cone": TorchMomentMetric("R@1,IoU=0.5", "cone")})
+        both = MetricCollection({"papers": of_torch("mIoU"), "cone": of_torch("R@1,IoU=0.5", "cone")})
         both.update([(2.0, 5.0)], [(2.0, 6.0)], ["a"])
         both.update([(2.0, 5.0)], [(2.0, 8.0)], ["b"])
         assert both.compute() == {"mIoU": 0.625, "R@1,IoU=0.5": 0.5}

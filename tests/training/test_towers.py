@@ -30,6 +30,14 @@ STAGE = (
 
 
 @pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return the folder of a short film of the test split."""
+    folder = tmp_path_factory.mktemp("films")
+    render_video(folder / "film-test.mp4", np.random.default_rng(3), 0.5, fps=4)
+    return folder
+
+
+@pytest.fixture(scope="module")
 def videos(tmp_path_factory):
     """Render a short film for each split, and return their folder and annotations."""
     folder = tmp_path_factory.mktemp("films")
@@ -56,7 +64,7 @@ def run_on(videos, *changes):
     return Run(recipe, 0, splits["train"], splits["val"], tests, features=features, store=store)
 
 
-def test_towers_return_what_the_encoder_does(videos):
+def test_towers_return_what_the_encoder_does(folder):
     encoder = load_encoder("scenes", device="cpu")
     model = MeanPool(MeanPoolSettings(tune="towers"), Inputs(0, 1)).eval()
     sentences = ["a red ball rolls", "the cat sleeps on a mat under the table"]
@@ -64,7 +72,7 @@ def test_towers_return_what_the_encoder_does(videos):
     expected = encoder.sentences(sentences)
     found = model.text_vectors(torch.from_numpy(model.see_texts(queries, None))).detach().numpy()
     assert found == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-5)
-    store = open_clip_features(f"pictures:{videos[0]}", recipe_of(), None)
+    store = open_clip_features(f"pictures:{folder}", recipe_of(), None)
     rows = store.some_rows("film-test", np.array([0, 3]))
     factor, offset = encoder.preparation.scale
     pictures = (np.moveaxis(rows.reshape(2, 3, 48, 48), 1, -1) - offset) / factor
@@ -106,10 +114,10 @@ def test_both_towers_learn_more_slowly_than_the_scale(videos, tmp_path):
     assert found["t2c:R@1"].zero_shot > 3 / videos[1]["test"].n_queries  # the encoder knows these scenes
 
 
-def test_towers_need_pictures_and_maps_need_vectors(videos):
+def test_towers_need_pictures_and_maps_need_vectors(folder):
     with pytest.raises(UsageError, match=r"the model learns from pictures: give --features pictures:FOLDER"):
         open_clip_features("features.npz", recipe_of(), None)
     with pytest.raises(UsageError, match=r"the model learns from vectors of frames, not pictures"):
-        open_clip_features(f"pictures:{videos[0]}", read_recipe("mean-pool"), None)
+        open_clip_features(f"pictures:{folder}", read_recipe("mean-pool"), None)
     with pytest.raises(InputError, match=r"is no folder, expected one with a video file for each film or clip"):
         open_clip_features("pictures:nowhere", recipe_of(), None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
@@ -36,7 +37,7 @@ from truemoment.worlds.descriptions import (
     truth,
 )
 
-Canvas = npt.NDArray[np.float32]  # colours from 0 to 1, (H, W, 3)
+Canvas = npt.NDArray[np.float32]  # colours from 0 to 1
 
 COLOUR_VALUES = {
     "red": (0.86, 0.12, 0.14),
@@ -61,14 +62,23 @@ ENTERING_S = 0.25
 
 def draw_picture(scene: Scene, at: float = 1.0, height: int = 120, width: int = 160) -> Pixels:
     """Return the picture of a scene after a share `at` of its time, (H, W, 3)."""
-    return _pixels(_draw_things(draw_ground(scene, height, width), scene, at))
+    planes = _planes_of_ground(scene, height, width)
+    _draw_things(planes, scene, at)
+    return _pixels(planes)
 
 
-def _pixels(canvas: Canvas) -> Pixels:
-    return (canvas * 255 + 0.5).astype(np.uint8)
+def _pixels(planes: Canvas) -> Pixels:
+    pixels = np.empty((*planes.shape[1:], 3), np.uint8)
+    pixels.transpose(2, 0, 1)[:] = planes * 255 + 0.5
+    return pixels
 
 
-def draw_ground(scene: Scene, height: int, width: int) -> Canvas:
+def _planes_of_ground(scene: Scene, height: int, width: int) -> Canvas:
+    """Return the ground of a scene, a plane a colour (3, H, W): NumPy is slow where rows of three are the innermost."""
+    return np.ascontiguousarray(_draw_ground(scene, height, width).transpose(2, 0, 1))
+
+
+def _draw_ground(scene: Scene, height: int, width: int) -> Canvas:
     """Return the ground of a scene, (H, W, 3)."""
     rng = np.random.default_rng(scene.texture)
     x, y = _grid(height, width)
@@ -120,31 +130,41 @@ def _smooth_noise(rng: np.random.Generator, height: int, width: int, cells: int)
     return cast(Canvas, upper * (1 - v) + lower * v)
 
 
-def _draw_things(canvas: Canvas, scene: Scene, at: float, entering: float = 0.0) -> Canvas:
-    """Return a ground with the things of a scene; `entering` is the share of time in which a new thing grows."""
-    canvas = canvas.copy()
-    height, width = canvas.shape[:2]
+def _draw_things(planes: Canvas, scene: Scene, at: float, entering: float = 0.0) -> None:
+    """Draw the things of a scene on a ground (3, H, W); `entering` is the share of time in which a new thing grows."""
     for thing in scene.things:
         if at < thing.enters - entering:
             continue
         growth = 1.0 if not entering or not thing.enters else min(1.0, (at - thing.enters + entering) / entering)
-        x, y = thing.place(at)
-        reach = 1.5 * thing.radius
-        top, bottom = max(0, int((y - reach) * height)), min(height, int((y + reach) * height) + 2)
-        left, right = max(0, int((x - reach) / ASPECT * width)), min(width, int((x + reach) / ASPECT * width) + 2)
-        if top >= bottom or left >= right:
-            continue
-        part = canvas[top:bottom, left:right]
-        v, u = np.mgrid[top:bottom, left:right].astype(np.float32)
-        radius = max(thing.radius * growth, 1e-3)
-        across, down = ((u + 0.5) * (ASPECT / width) - x) / radius, ((v + 0.5) / height - y) / radius
-        cos, sin = np.cos(thing.tilt), np.sin(thing.tilt)
-        distance = _distance(thing.shape, cos * across + sin * down, cos * down - sin * across) * radius * height
-        line = OUTLINE * height
-        for colour, grown in ((LIGHT, 2 * line), (DARK, line), (COLOUR_VALUES[thing.colour], 0.0)):
-            inside = np.clip(0.5 + grown - distance, 0, 1)[..., None]
-            part[:] = part * (1 - inside) + inside * np.asarray(colour, np.float32)
-    return canvas
+        window, layers = _sticker(thing, thing.place(at), growth, *planes.shape[1:])
+        part = planes[window]
+        for kept, added in layers:
+            part[:] = part * kept + added
+
+
+Layers = list[tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]]
+
+
+@lru_cache(maxsize=8)  # a thing that does not move is the same in all pictures of a shot
+def _sticker(
+    thing: Thing, place: tuple[float, float], growth: float, height: int, width: int
+) -> tuple[tuple[slice, ...], Layers]:
+    """Return where a thing is in a picture, and how much of the picture each of its layers keeps (H, W) and adds."""
+    x, y = place
+    reach = 1.5 * thing.radius
+    top, bottom = max(0, int((y - reach) * height)), max(0, min(height, int((y + reach) * height) + 2))
+    left, right = max(0, int((x - reach) / ASPECT * width)), max(0, min(width, int((x + reach) / ASPECT * width) + 2))
+    u, v = np.arange(left, right, dtype=np.float32), np.arange(top, bottom, dtype=np.float32)[:, None]
+    radius = max(thing.radius * growth, 1e-3)
+    across, down = ((u + 0.5) * (ASPECT / width) - x) / radius, ((v + 0.5) / height - y) / radius
+    cos, sin = np.cos(thing.tilt), np.sin(thing.tilt)
+    distance = _distance(thing.shape, cos * across + sin * down, cos * down - sin * across) * radius * height
+    line = OUTLINE * height
+    layers = []
+    for colour, grown in ((LIGHT, 2 * line), (DARK, line), (COLOUR_VALUES[thing.colour], 0.0)):
+        inside = np.clip(0.5 + grown - distance, 0, 1)
+        layers.append((1 - inside, inside * np.asarray(colour, np.float32)[:, None, None]))
+    return np.s_[:, top:bottom, left:right], layers
 
 
 def _distance(shape: str, u: Canvas, v: Canvas) -> Canvas:
@@ -369,12 +389,11 @@ def video_frames(video: SceneVideo, height: int, width: int) -> Iterator[Pixels]
     """Yield all frames of a video, (H, W, 3) each."""
     for shot in video.shots:
         slide = int(width * PAN)
-        ground = draw_ground(shot.scene, height, width + slide)
+        ground = _planes_of_ground(shot.scene, height, width + slide)
         leftwards = shot.scene.texture % 2
         for number in range(shot.n_frames):
             at = number / shot.n_frames
             left = round(slide * (1 - at if leftwards else at))
-            background = ground[:, left : left + width] * np.float32(1 + 0.02 * np.sin(number / 3))
-            yield _pixels(
-                np.clip(_draw_things(background, shot.scene, at, ENTERING_S * video.fps / shot.n_frames), 0, 1)
-            )
+            planes = ground[:, :, left : left + width] * np.float32(1 + 0.02 * np.sin(number / 3))
+            _draw_things(planes, shot.scene, at, ENTERING_S * video.fps / shot.n_frames)
+            yield _pixels(np.clip(planes, 0, 1))
