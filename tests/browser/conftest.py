@@ -174,10 +174,7 @@ def write_video(folder, name):
 
 @pytest.fixture(scope="session")
 def videos(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("videos")
-    for name in FILES:
-        write_video(folder, name)
-    return folder
+    return tmp_path_factory.mktemp("videos")
 
 
 @dataclass
@@ -227,6 +224,8 @@ def prepared_once(tmp_path_factory, videos):
     def prepare(rows, plan):
         key = repr((rows, plan))
         if key not in made:
+            for name in {row[1] for row in rows}:
+                write_video(videos, name)
             folder = tmp_path_factory.mktemp("prepared") / "study"
             links = new_study(folder, Annotations.from_rows(rows), videos, plan, source="test").links
             study = StudyFolder(folder)

@@ -27,7 +27,7 @@ from truemoment.worlds import make_world
 
 from ..thorough import quick_are
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_networks")]
 
 SOURCE = ResplitSource(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
 

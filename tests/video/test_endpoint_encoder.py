@@ -76,10 +76,11 @@ def test_sentences_and_pictures_are_sent_as_servers_take_them(reply, n_requests)
         assert encoder.sentences(["a red"] * 70).shape == (70, 3)  # three requests
 
 
-def test_an_index_by_an_endpoint_is_searched(tmp_path, painted):
+def test_an_index_by_an_endpoint_is_searched(tmp_path, paint):
+    film = paint(tmp_path / "a.mp4", [((200, 30, 30), 4), ((30, 30, 200), 8)])
     with serving(embed) as server:
         options = EncoderOptions(model=f"{server.url}#colours")
-        index_videos([painted / "a.mp4"], tmp_path / "index", options, workers=1)
+        index_videos([film], tmp_path / "index", options, workers=1)
         with open_session(SearchTarget(tmp_path / "index", options), RankingOptions(top=1)) as session:
             moment = session.find("a blue").moments[0]
             rows = session.index["a"][int(2 * moment.start_s) : int(2 * moment.end_s)]

@@ -66,8 +66,8 @@ def test_perception_mixes_signal_and_noise():
     _, quarter = signal_and_features(0.25)
     _, noise = signal_and_features(0.0)
     # features = p signal + (1 - p) noise, and the noise drawn is the same for every p (float32 arithmetic).
-    assert half == pytest.approx(0.5 * signal + 0.5 * noise, abs=1e-5)
-    assert quarter == pytest.approx(0.25 * signal + 0.75 * noise, abs=1e-5)
+    np.testing.assert_allclose(half, 0.5 * signal + 0.5 * noise, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(quarter, 0.25 * signal + 0.75 * noise, rtol=0, atol=1e-5)
     # Standard normal: mean 0, standard deviation 1, to four standard errors.
     assert abs(noise.mean()) < 4 / np.sqrt(noise.size)
     assert abs(noise.std() - 1) < 4 / np.sqrt(2 * noise.size)

@@ -306,11 +306,13 @@ def _shrink_once(pair: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPa
     parts = [*_drop_each(pair), _mirror(pair), _from_rows(_change_times(_to_rows(pair)[0]), pair)]
     tables = ("duration_s", "references", "before", "changed", "rank")
     changed = MinimalPairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in tables))
-    changed = changed.take(well_formed(changed) & (cost(changed) < cost(pair)))
+    changed = changed.take(well_formed(changed))
+    costs = cost(changed)
+    order = np.argsort(costs, kind="stable")
+    changed = changed.take(order[: np.searchsorted(costs, cost(pair)[0], sorter=order)])
     changed = changed.take(allowed(changed))
-    order = np.argsort(cost(changed), kind="stable")
-    for low in range(0, len(order), TRIED_AT_ONCE):
-        tried = changed.take(order[low : low + TRIED_AT_ONCE])
+    for low in range(0, len(changed), TRIED_AT_ONCE):
+        tried = changed.take(np.arange(low, min(low + TRIED_AT_ONCE, len(changed))))
         broken = np.flatnonzero(breaks(tried))
         if len(broken):
             return tried.take(broken[:1])
@@ -385,6 +387,7 @@ def _change_times(times: Floats) -> Floats:
     simple = np.arange(0, known[-1] + 10, 5)
     targets = np.unique(np.concatenate([known, simple]))
     masks = np.concatenate([times == known[:, None], np.eye(len(times), dtype=bool)[~np.isnan(times)]])
+    masks = masks[np.sort(np.unique(masks, axis=0, return_index=True)[1])]  # a value that occurs once, once
     single = np.where(masks[:, None], targets[:, None], times).reshape(-1, len(times))
     whole = [10 * np.round(times / 10), 10 * np.floor(times / 10), 10 * np.ceil(times / 10), 5 * np.round(times / 5)]
     return np.concatenate([single, *(row[None] for row in (*whole, times // 2, times - known[0]))])

@@ -241,9 +241,13 @@ class _ItemFit:
         self.total = np.linspace(-FURTHEST, FURTHEST, N_TOTAL)
         self.shared_z = np.linspace(-4, 4, N_SHARED)
         self.shared_weight = _normalised(-(self.shared_z**2) / 2)
-        self.levels = [(step * STEP_G, level == step) for step in np.unique(level).tolist()]
         self.hit = np.where(np.isnan(hits), 0.0, hits)  # (S, Q)
         self.missed = np.where(np.isnan(hits), 0.0, 1 - hits)
+        self.levels = [
+            (step * STEP_G, at, self.hit[:, at], self.missed[:, at])
+            for step in np.unique(level).tolist()
+            for at in [np.flatnonzero(level == step)]
+        ]
 
     def start(self) -> Floats:
         """Return the abilities at which a query of difficulty 0 is hit as often as all queries."""
@@ -253,11 +257,9 @@ class _ItemFit:
     def posterior(self, ability: Floats, within: float, between: float) -> _Posterior:
         """Return the posterior of the difficulties, given the parameters."""
         log_likelihood = np.empty((self.hit.shape[1], N_TOTAL))
-        for guess, queries in self.levels:
+        for guess, queries, hit, missed in self.levels:
             chance = _chance(ability, self.total, guess)  # (S, T)
-            log_likelihood[queries] = self.hit[:, queries].T @ np.log(chance) + self.missed[:, queries].T @ np.log1p(
-                -chance
-            )
+            log_likelihood[queries] = hit.T @ np.log(chance) + missed.T @ np.log1p(-chance)
         log_likelihood -= log_likelihood.max(axis=1, keepdims=True)
         likelihood = np.exp(log_likelihood)
         shared = self.shared_z * np.sqrt(between)
@@ -280,13 +282,13 @@ class _ItemFit:
 
     def abilities(self, ability: Floats, posterior: Floats) -> Floats:
         """Return the abilities with the highest likelihood, given the posterior, after a few Newton steps."""
+        counts_of_level = [
+            (guess, (hit @ posterior[queries], missed @ posterior[queries]))  # (S, T) each
+            for guess, queries, hit, missed in self.levels
+        ]
         for _ in range(NEWTON_STEPS):
             gradient, curvature = np.zeros(len(ability)), np.full(len(ability), ROUNDING)
-            for guess, queries in self.levels:
-                counts = (
-                    self.hit[:, queries] @ posterior[queries],
-                    self.missed[:, queries] @ posterior[queries],
-                )  # (S, T) each
+            for guess, counts in counts_of_level:
                 slope, information = _slopes(ability, self.total, guess)
                 gradient += (counts[0] * slope[0] + counts[1] * slope[1]).sum(axis=1)
                 curvature += ((counts[0] + counts[1]) * information).sum(axis=1)
@@ -296,11 +298,9 @@ class _ItemFit:
     def errors(self, ability: Floats, posterior: Floats) -> Floats:
         """Return standard errors of abilities from the scores of videos: the inverse of their summed products."""
         scores = np.zeros(self.hit.shape)
-        for guess, queries in self.levels:
+        for guess, queries, hit, missed in self.levels:
             slope, _ = _slopes(ability, self.total, guess)
-            scores[:, queries] = self.hit[:, queries] * (slope[0] @ posterior[queries].T) + self.missed[:, queries] * (
-                slope[1] @ posterior[queries].T
-            )
+            scores[:, queries] = hit * (slope[0] @ posterior[queries].T) + missed * (slope[1] @ posterior[queries].T)
         by_video = np.stack([self._by_video(row) for row in scores])
         information = by_video @ by_video.T
         if np.linalg.matrix_rank(information) < len(ability):
