@@ -20,6 +20,8 @@ def pad_rows(rows: Frames, n_rows: int) -> Frames:
     """
     if len(rows) > n_rows:
         return resample(rows, n_rows)
+    if len(rows) == n_rows:
+        return np.asarray(rows, dtype=np.float32)
     padded = np.full((n_rows, rows.shape[1]), np.nan, dtype=np.float32)
     padded[: len(rows)] = rows
     return padded
