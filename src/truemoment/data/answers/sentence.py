@@ -129,12 +129,7 @@ def _read_silence(part: Extract, times: Sequence[Time], reading: Reading) -> Par
     if kind == "refused":
         return ParsedAnswer("refused", (), evidence, "declines")
     loose = read_loose(part, times, reading)
-    if loose.moments and not _is_denied(part, loose):
+    begin, end = loose.span or (part.begin, part.begin)
+    if loose.moments and not denies(part.text, begin - part.begin, min(end - part.begin, len(part.text))):
         return loose
     return ParsedAnswer("no answer", (), evidence, "says that there is no such moment")
-
-
-def _is_denied(part: Extract, answer: ParsedAnswer) -> bool:
-    """Whether a part of a text denies the moment that was read in it."""
-    begin, end = answer.span or (part.begin, part.begin)
-    return denies(part.text, begin - part.begin, min(end - part.begin, len(part.text)))

@@ -129,25 +129,14 @@ def sniff(path: AnyPath) -> tuple[Format, str]:
     if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # whose error names them
         return table.FORMAT, f"its name ends in {path.suffix}"
     hint = "name it with --format" + f", or its columns with {objects.OPTION}" * bool(head.entry_keys)
-    if (form := _form_of_references(head)) is not None:
-        problem = f"looks like references ({form}), expected predictions"
-        raise InputError(problem, path=path, line=1, hint=f"{SWAPPED} If it has predictions, {hint}")
-    raise InputError(unknown(head, FORMATS), path=path, line=1, hint=hint)
-
-
-def _form_of_references(head: Head) -> str | None:
-    """Return the form of JSON that is references; None for another file."""
     from truemoment.data.references import REFERENCES  # noqa: PLC0415 - needed for a refusal only
 
     forms = REFERENCES.own.items() if head.is_object or head.is_list else ()
-    return next((name for name, form in forms if form.recognise(head)), None)
-
-
-def _format_of_columns(head: Head) -> Format:
-    """Return the format of a file with columns: Parquet, objects of JSON, or a table."""
-    if head.data.startswith(b"PAR1"):
-        return parquet.FORMAT
-    return objects.FORMAT if head.is_object or head.is_list else table.FORMAT
+    form = next((name for name, form in forms if form.recognise(head)), None)
+    if form is not None:
+        problem = f"looks like references ({form}), expected predictions"
+        raise InputError(problem, path=path, line=1, hint=f"{SWAPPED} If it has predictions, {hint}")
+    raise InputError(unknown(head, FORMATS), path=path, line=1, hint=hint)
 
 
 def _recognised(head: Head, formats: Mapping[str, Format]) -> list[tuple[Format, str]]:
@@ -181,7 +170,10 @@ def read_rows(
     if fields is not None:
         if format is not None:
             raise UsageError(f"got --format {format} and {fields.option}, expected one of them")
-        format_, why = _format_of_columns(Head.read(path)), "as its fields are mapped"
+        head = Head.read(path)
+        of_text = objects.FORMAT if head.is_object or head.is_list else table.FORMAT
+        format_ = parquet.FORMAT if head.data.startswith(b"PAR1") else of_text
+        why = "as its fields are mapped"
         read = objects.mapped_reader(fields)
     elif format is None:
         format_, why = sniff(path)
@@ -280,21 +272,15 @@ def match_rows(
     answers, report = match(
         rows, annotations, recognised=recognised, on_unknown=on_unknown, on_negative=on_negative, name=name
     )
-    return answers, replace(report, notes=_header_notes(rows), windows=_header_windows(rows))
-
-
-def _header_windows(rows: PredictionRows) -> str:
-    """Return the windows of films that a file states its answers were chosen from."""
     made_by = rows.header.get("made_by")
-    windows = made_by.get("windows") if isinstance(made_by, dict) else None
-    return " ".join(windows.split())[:MOST_STATED] if isinstance(windows, str) else ""
-
-
-def _header_notes(rows: PredictionRows) -> tuple[str, ...]:
-    """Return the notes that a file states about its answers."""
-    made_by = rows.header.get("made_by")
-    notes = made_by.get("notes") if isinstance(made_by, dict) else None
-    return tuple(" ".join(note.split()) for note in notes if isinstance(note, str)) if isinstance(notes, list) else ()
+    stated = made_by if isinstance(made_by, dict) else {}
+    notes, windows = stated.get("notes"), stated.get("windows")
+    texts = [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []
+    return answers, replace(
+        report,
+        notes=tuple(" ".join(note.split()) for note in texts),
+        windows=" ".join(windows.split())[:MOST_STATED] if isinstance(windows, str) else "",
+    )
 
 
 def _check_header(rows: PredictionRows, annotations: Annotations, on_unknown: OnUnknown) -> str:

@@ -15,7 +15,10 @@ def unknown(head: Head, formats: Mapping[str, Format]) -> str:
     if not (head.is_object or head.is_list):
         return f"looks like none of the formats {', '.join(formats)}"
     keys = _keys(head)
-    best = max(formats.values(), key=lambda form: _likeness(form, keys))
+    best = max(
+        formats.values(),
+        key=lambda form: len(form.needs & set(keys)) / len(form.needs | set(keys)) if form.needs else 0.0,
+    )
     shown = ", ".join(f'"{key[:40]}"' for key in keys[:MOST_SHOWN]) + (", ..." if len(keys) > MOST_SHOWN else "")
     has = f"has the keys {shown}" if keys else "is JSON without keys"
     if not best.needs & set(keys):
@@ -29,8 +32,3 @@ def _keys(head: Head) -> list[str]:
     """Return the keys of the first objects of a file, each once, in order, without names of videos and queries."""
     paths = outline(head.line.strip()) if head.line.strip().endswith(b"}") else head.outline
     return list(dict.fromkeys(path[-1] for path in paths if path[-1] != ITEM))
-
-
-def _likeness(format_: Format, keys: list[str]) -> float:
-    """Return the share of a format's keys that are there, among all that either has."""
-    return len(format_.needs & set(keys)) / len(format_.needs | set(keys)) if format_.needs else 0.0

@@ -153,12 +153,10 @@ def _belongs_to(before: Sequence[HeardWord], piece: Sequence[HeardWord]) -> bool
     """Whether a piece is a fragment that continues the sentence before it."""
     near = piece[0].start_s - before[-1].end_s <= JOIN_S
     same = before[-1].voice is None or piece[0].voice is None or before[-1].voice == piece[0].voice
-    return near and same and len(piece) < FRAGMENT_WORDS and not _has_verb(" ".join(word.text for word in piece))
-
-
-def _has_verb(text: str) -> bool:
-    (tokens,) = get_engine().analyse([text])
-    return any(token.tag in ("VERB", "AUX") for token in tokens)
+    if not (near and same and len(piece) < FRAGMENT_WORDS):
+        return False
+    (tokens,) = get_engine().analyse([" ".join(word.text for word in piece)])
+    return all(token.tag not in ("VERB", "AUX") for token in tokens)
 
 
 def _cut(words: tuple[HeardWord, ...]) -> list[tuple[HeardWord, ...]]:

@@ -302,7 +302,10 @@ class Preparation:
             raise MissingPackageError("pillow", "search", "making pictures ready for a model") from None
         rgb = _not_too_long(rgb)
         height, width = rgb.shape[:2]
-        tall, wide = self._resized(height, width)
+        tall, wide = self.height, self.width
+        if self.shortest_side is not None:
+            side, shorter = self.shortest_side, min(height, width)
+            tall, wide = (side if n == shorter else int(side * n / shorter) for n in (height, width))
         top, left = (tall - self.height) // 2, (wide - self.width) // 2
         bottom, right = top + self.height, left + self.width
         if (height, width) == (tall, wide):
@@ -321,12 +324,6 @@ class Preparation:
         """Factor and offset of each colour, (3,): ``value * factor + offset`` is what the model takes."""
         mean, std = np.array(self.mean), np.array(self.std)
         return (self.rescale / std).astype(np.float32), (-mean / std).astype(np.float32)
-
-    def _resized(self, height: int, width: int) -> tuple[int, int]:
-        if self.shortest_side is None:
-            return self.height, self.width
-        side = self.shortest_side
-        return (side, max(side, int(side * width / height))) if height <= width else (int(side * height / width), side)
 
 
 def _not_too_long(rgb: Pixels) -> Pixels:
