@@ -52,8 +52,7 @@ from truemoment.data.formats.base import (
     checked_times,
     refuse_loss,
 )
-from truemoment.data.formats.head import Head
-from truemoment.data.formats.likeness import unknown
+from truemoment.data.formats.head import ITEM, Head, outline
 from truemoment.data.formats.matching import MatchReport, match
 from truemoment.data.formats.naming import as_annotated
 
@@ -103,6 +102,7 @@ FORMATS = Registry[Format]("formats", {module.FORMAT.name: module.FORMAT for mod
 
 MOST_STATED = 80
 """Characters of a statement of a file that are shown."""
+MOST_SHOWN = 8
 
 
 def get_format(name: str) -> Format:
@@ -378,3 +378,22 @@ def write_predictions(
         format=format,
     )
     write_rows(path, rows, format=format)
+
+
+def unknown(head: Head, formats: Mapping[str, Format]) -> str:
+    """Return in words what a file that is no known format looks most like."""
+    if not (head.is_object or head.is_list):
+        return f"looks like none of the formats {', '.join(formats)}"
+    paths = outline(head.line.strip()) if head.line.strip().endswith(b"}") else head.outline
+    keys = list(dict.fromkeys(path[-1] for path in paths if path[-1] != ITEM))  # of the first objects, each once
+    best = max(
+        formats.values(),
+        key=lambda form: len(form.needs & set(keys)) / len(form.needs | set(keys)) if form.needs else 0.0,
+    )
+    shown = ", ".join(f'"{key[:40]}"' for key in keys[:MOST_SHOWN]) + (", ..." if len(keys) > MOST_SHOWN else "")
+    has = f"has the keys {shown}" if keys else "is JSON without keys"
+    if not best.needs & set(keys):
+        return f"{has}, which no format of predictions has; expected for example {formats['native'].summary}"
+    missing = ", ".join(f'"{key}"' for key in sorted(best.needs - set(keys)))
+    what = f"{missing} is missing" if missing else f"has its keys in another layout, expected {best.summary}"
+    return f"looks most like {best.name}: {what} ({has})"
