@@ -49,7 +49,6 @@ _FOLLOWER = re.compile(
     rf"[ \t]{{0,3}}(?P<word>(?:[^\W\d_]|')+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d|\s?[€$£¥₹₽°]"
 )
 _NUMBERED = re.compile(rf"\b{words.NUMBERED_THINGS}s?\.?\s?#?\Z")
-_DATED = re.compile(words.DATED)
 _TO_THE_END = re.compile(words.TO_THE_END)
 _FROM_THE_START = re.compile(words.FROM_THE_START)
 _NOT_UNTIL = re.compile(words.NOT_UNTIL)

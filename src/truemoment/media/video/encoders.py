@@ -418,17 +418,21 @@ def _is_folder(text: str) -> bool:
         return False  # too long for a path, or the home of nobody
 
 
-def _found(name: str, commit: str | None) -> Path | None:
-    """Return the folder of a model of the hub if it is on this machine, whole."""
+def _snapshot(name: str, commit: str | None, *, local_files_only: bool) -> Path:
+    """Return the folder of a model of the hub, fetched unless only this machine is searched."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when it is imported
     try:
-        import huggingface_hub  # noqa: PLC0415 - comes with transformers
+        from huggingface_hub import snapshot_download  # noqa: PLC0415 - comes with transformers
     except ModuleNotFoundError:
         raise MissingPackageError("transformers", "search", "turning frames into vectors") from None
     wanted = [*PARTS, *WORDS, *WEIGHTS]
-    download = functools.partial(huggingface_hub.snapshot_download, name, revision=commit, allow_patterns=wanted)
+    return Path(snapshot_download(name, revision=commit, allow_patterns=wanted, local_files_only=local_files_only))
+
+
+def _found(name: str, commit: str | None) -> Path | None:
+    """Return the folder of a model of the hub if it is on this machine, whole."""
     try:
-        folder = Path(download(local_files_only=True))
+        folder = _snapshot(name, commit, local_files_only=True)
     except (OSError, ValueError):
         return None
     return folder if _is_whole(folder) else None
@@ -438,11 +442,8 @@ def _fetched(name: str, commit: str | None) -> Path:
     folder = _found(name, commit)
     if folder is not None:
         return folder
-    import huggingface_hub  # noqa: PLC0415 - comes with transformers
-
-    wanted = [*PARTS, *WORDS, *WEIGHTS]
     try:
-        return Path(huggingface_hub.snapshot_download(name, revision=commit, allow_patterns=wanted))
+        return _snapshot(name, commit, local_files_only=False)
     except Exception as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         revision = f" --revision {commit}" if commit else ""
