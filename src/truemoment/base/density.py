@@ -61,7 +61,9 @@ class Density:
     def __post_init__(self) -> None:
         """Refuse points that have no density in the plane."""
         _check_places(self.points, "points", least=1)
-        if not _is_positive_definite(self.covariance):
+        is_finite = np.shape(self.covariance) == (2, 2) and np.all(np.isfinite(self.covariance))
+        smallest, largest = np.linalg.eigvalsh(self.covariance) if is_finite else (0.0, 0.0)
+        if not smallest > 1e-12 * largest:  # not positive definite
             raise InputError("the points lie on one line, which has no density in the plane")
 
     @classmethod
@@ -125,13 +127,6 @@ def _check_places(places: Floats, name: str, *, least: int = 0) -> None:
     shape = np.shape(places)
     if len(shape) != 2 or shape[0] < least or shape[1] != 2 or not np.all(np.isfinite(places)):
         raise InputError(f"got {name} of shape {shape}, expected finite ones of shape (N, 2), N at least {least}")
-
-
-def _is_positive_definite(covariance: Floats) -> bool:
-    if np.shape(covariance) != (2, 2) or not np.all(np.isfinite(covariance)):
-        return False
-    smallest, largest = np.linalg.eigvalsh(covariance)
-    return bool(smallest > 1e-12 * largest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -424,8 +424,10 @@ class Annotations:
         saliency = self.saliency
         if saliency is not None:
             query = np.searchsorted(self.offsets, rows, side="right") - 1
-            heads = np.append(True, query[1:] != query[:-1])[: len(query)]
-            saliency = _select_lists(saliency, query[heads])
+            lists = query[np.append(True, query[1:] != query[:-1])[: len(query)]]
+            offsets = np.concatenate([[0], np.cumsum(np.diff(saliency.offsets)[lists])])
+            clips = positions_in_lists(saliency.offsets, lists)
+            saliency = Saliency(offsets, saliency.clip[clips], saliency.rating[clips], saliency.clip_length_s)
         return dataclasses.replace(self, **columns, saliency=saliency)
 
     def in_order(self, query_ids: Iterable[str]) -> Annotations:
@@ -494,14 +496,6 @@ def positions_in_lists(offsets: Ints, lists: Ints) -> Ints:
     lengths = np.diff(offsets)[lists]
     shift = offsets[:-1][lists] - (np.cumsum(lengths) - lengths)
     return np.asarray(np.repeat(shift, lengths) + np.arange(lengths.sum()), dtype=np.int64)
-
-
-def _select_lists(saliency: Saliency, lists: Ints) -> Saliency:
-    """Return the clip ratings of some queries, in the requested order."""
-    lengths = np.diff(saliency.offsets)[lists]
-    clips = positions_in_lists(saliency.offsets, lists)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return Saliency(offsets, saliency.clip[clips], saliency.rating[clips], saliency.clip_length_s)
 
 
 _ANNOTATION_COLUMNS = ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")

@@ -110,7 +110,9 @@ def cues_of(text: str, path: AnyPath, fps: float | None = None) -> Iterator[Time
         if _WORD_TIME.search(text) or _is_rolling(cues):
             yield from _unrolled(cues, _LINE, [True] * len(cues))
         else:
-            yield from _unrolled(cues, _WORD, _grows(cues))
+            runs = ((goes_on, len(list(run))) for goes_on, run in groupby(_go_on(cues, _WORD)))
+            grows = [goes_on and length >= LEAST_GROWN for goes_on, length in runs for _ in range(length)]
+            yield from _unrolled(cues, _WORD, grows)
 
 
 def _of_webvtt(lines: list[str], path: AnyPath) -> Iterator[TimedText]:
@@ -146,12 +148,6 @@ def _is_rolling(cues: Sequence[TimedText]) -> bool:
     return (len(cues) > 2 and 2 * sum(_go_on(cues, _LINE)) >= len(pairs)) or any(
         0 < cue.end_s - cue.start_s <= BLINK_S and cue.plain and cue.plain in before.plain for before, cue in pairs
     )
-
-
-def _grows(cues: Sequence[TimedText]) -> list[bool]:
-    """Return whether each cue is one of several in a row that go on after words of the one before."""
-    runs = ((goes_on, len(list(run))) for goes_on, run in groupby(_go_on(cues, _WORD)))
-    return [goes_on and length >= LEAST_GROWN for goes_on, length in runs for _ in range(length)]
 
 
 def _go_on(cues: Sequence[TimedText], unit: re.Pattern[str]) -> list[bool]:
@@ -202,7 +198,9 @@ def _of_srt(lines: list[str], path: AnyPath) -> Iterator[TimedText]:
         if following is not None:
             words.pop()
         if counter is not None and following != counter + 1:
-            _refuse_number_without_times(words, k + 1, counter + 1, path)
+            for n, (before, word) in enumerate(pairwise(words), start=k + 3):
+                if word == str(counter + 1) and not before:
+                    raise InputError(f"got cue {word} without times", path=path, line=n)
         yield TimedText(k + 1, *times, "\n".join(words).strip())
         counter = following
 
@@ -213,13 +211,6 @@ def _counter_in(words: list[str], before: int | None) -> int | None:
         return None
     number = int(words[-1])
     return number if words[-2:-1] == [""] or before is None or number == before + 1 else None
-
-
-def _refuse_number_without_times(words: list[str], above: int, counter: int, path: AnyPath) -> None:
-    """Refuse the number of the next cue after a blank line in the text of a cue."""
-    for k, word in enumerate(words):
-        if word == str(counter) and k > 0 and not words[k - 1]:
-            raise InputError(f"got cue {counter} without times", path=path, line=above + k + 1)
 
 
 def _of_microdvd(lines: list[str], path: AnyPath, fps: float | None) -> Iterator[TimedText]:

@@ -96,16 +96,11 @@ def predictions_of(
                 rows, "no file", annotations, on_unknown=options.on_unknown, on_negative=options.on_negative
             )
         except MatchError as error:
-            if not _states_durations(value):
-                raise
+            table = _table(value, set(USUAL["duration_s"]), "")
+            if table is None or all(name.lower() not in USUAL["duration_s"] for name in table.columns):
+                raise  # with durations they are references
             raise MatchError(error.problem, path=error.path, line=error.line, field=error.field, hint=SWAPPED) from None
     return predictions, replace(report, format="record")
-
-
-def _states_durations(value: Any) -> bool:  # noqa: ANN401
-    """Whether a table has durations, which those of references have and those of predictions rarely do."""
-    table = _table(value, set(USUAL["duration_s"]), "")
-    return table is not None and any(name.lower() in USUAL["duration_s"] for name in table.columns)
 
 
 def _prediction_rows(value: Any, annotations: Annotations, argument: str) -> Any:  # noqa: ANN401

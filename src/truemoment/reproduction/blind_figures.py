@@ -137,7 +137,8 @@ def _draw_panel(axes: Axes, split: SplitFigures) -> None:
         if floor.spread:
             axes.axhspan(*floor.range, color=FLOOR_FAINT, lw=0)
         axes.axhline(floor.value, color=FLOOR, linestyle=LINES[name], linewidth=1.2)
-    for model, year in zip(split.models, _spread_out(split.models), strict=True):
+    for number, model in enumerate(split.models):
+        year = model.year + 0.7 * ((GOLDEN * number) % 1 - 0.5)  # apart from the others of its year
         axes.plot([year], [model.value], "s" if model.reads_several else "o", **_style(model.second_hand))
     _label_lines(axes, list(lines.values()))
     measure = split.measure.replace(",IoU=", " at IoU ")
@@ -149,11 +150,6 @@ def _draw_panel(axes: Axes, split: SplitFigures) -> None:
 def _style(second_hand: bool) -> dict[str, Any]:
     face = PAPER if second_hand else METHOD
     return {"color": METHOD, "markerfacecolor": face, "markersize": 3.8, "markeredgewidth": 0.8, "zorder": 3}
-
-
-def _spread_out(models: Sequence[PublishedModel]) -> list[float]:
-    """Return a place on the axis for each figure, within its year."""
-    return [model.year + 0.7 * ((GOLDEN * number) % 1 - 0.5) for number, model in enumerate(models)]
 
 
 def _label_lines(axes: Axes, floors: Sequence[FloorFigure]) -> None:

@@ -17,7 +17,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -290,7 +289,11 @@ def search_tables(
             runs = list(_chance(of_method, inputs, evaluated))
         elif method == "CLIP":
             try:
-                frames, sentences = _feature_files(folder)
+                files = [
+                    required_file(folder, *names, *(f"features/{name}" for name in names), dataset="mad")
+                    for names in (FRAME_FILES, SENTENCE_FILES)
+                ]
+                frames, sentences = open_features(files[0], fps=FPS), SentenceFile(files[1])
             except MissingFileError as error:
                 inputs.on_status(f"CLIP is left out: {error}")
             else:
@@ -322,9 +325,10 @@ def is_simulated(inputs: TableInputs) -> bool:
 def _chance(figures: Sequence[PublishedFigure], inputs: TableInputs, annotations: Annotations) -> Iterator[Scores]:
     """Runs of Random Chance, drawn separately; nothing is suppressed, so that no more are drawn than are examined."""
     measures = [figure.measure for figure in figures]
+    deepest = max(measure.n for measure in map(parse_measure, measures) if isinstance(measure, Recall))
     for number, rng in enumerate(inputs.rng.spawn(inputs.runs), start=1):
         inputs.on_status(f"Random Chance, run {number} of {inputs.runs}")
-        answers = RandomChance(PROPOSALS, rng).ground(annotations.queries, _deepest(figures))
+        answers = RandomChance(PROPOSALS, rng).ground(annotations.queries, deepest)
         yield evaluate(annotations, answers, measures, replace(PROTOCOL, nms_threshold=None))
 
 
@@ -344,20 +348,6 @@ def _clip(
     if math.isinf(length_s):
         return evaluate(films, method(frames).ground(films.queries, TOP), protocol=PROTOCOL)
     return ground_chunks(films, frames, length_s, method, protocol=PROTOCOL).scores
-
-
-def _feature_files(folder: Path) -> tuple[FeatureStore, SentenceFile]:
-    frames, sentences = (
-        required_file(folder, *names, *(f"features/{name}" for name in names), dataset="mad")
-        for names in (FRAME_FILES, SENTENCE_FILES)
-    )
-    return open_features(frames, fps=FPS), SentenceFile(sentences)
-
-
-def _deepest(figures: Sequence[PublishedFigure]) -> int:
-    """Return the largest number of answers that a figure uses."""
-    measures = (parse_measure(figure.measure) for figure in figures)
-    return max(measure.n for measure in measures if isinstance(measure, Recall))
 
 
 TABLES = (

@@ -453,7 +453,10 @@ def write_films(
     ...     len(list(write_films(folder, films).iterdir()))
     4
     """
-    hdf5 = _hdf5()
+    try:
+        import h5py  # noqa: PLC0415 - optional
+    except ModuleNotFoundError:
+        raise MissingPackageError("h5py", "models", "writing HDF5") from None
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -461,7 +464,7 @@ def write_films(
         raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
     with atomic_folder(folder / "mad") as new_folder:
         _write_vectors(
-            hdf5, new_folder / FRAMES, ((film_id, films[film_id]) for film_id in progress(list(films))), dtype
+            h5py, new_folder / FRAMES, ((film_id, films[film_id]) for film_id in progress(list(films))), dtype
         )
         for split in dict.fromkeys(film.split for film in films.films.values()):
             of_split = [film for film in films.films.values() if film.split == split]
@@ -471,7 +474,7 @@ def write_films(
                 for film in of_split
                 for k, vector in enumerate(films.sentences_of(film.film_id))
             )
-            _write_vectors(hdf5, new_folder / SENTENCES.format(split=split), vectors, dtype)
+            _write_vectors(h5py, new_folder / SENTENCES.format(split=split), vectors, dtype)
         about = {
             **document_head("truemoment/simulated-films/1"),
             "caution": CAUTION,
@@ -481,15 +484,7 @@ def write_films(
     return folder / "mad"
 
 
-def _hdf5() -> Any:  # noqa: ANN401 - h5py ships no types
-    try:
-        import h5py  # noqa: PLC0415 - optional
-    except ModuleNotFoundError:
-        raise MissingPackageError("h5py", "models", "writing HDF5") from None
-    return h5py
-
-
-def _write_vectors(hdf5: Any, path: OwnPath, vectors: Iterable[tuple[str, Frames]], dtype: str) -> None:  # noqa: ANN401 - as above
+def _write_vectors(hdf5: Any, path: OwnPath, vectors: Iterable[tuple[str, Frames]], dtype: str) -> None:  # noqa: ANN401 - a library without types
     with hdf5.File(path.checked(), "w") as file:
         for name, vector in vectors:
             file[name] = vector.astype(dtype, copy=False)

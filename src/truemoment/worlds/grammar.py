@@ -87,15 +87,10 @@ OBJECTS: tuple[str, ...] = tuple(sorted({name for action in ACTIONS for name in 
 """All objects, in order of the alphabet."""
 
 
-def _frequency(n_actions: int) -> Floats:
-    weight = 1 / (np.arange(n_actions) + 8.0)
-    share = weight / weight.sum()
-    share.flags.writeable = False
-    return np.asarray(share)
-
-
-FREQUENCY: Floats = _frequency(len(ACTIONS))
+FREQUENCY: Floats = 1 / (np.arange(len(ACTIONS)) + 8.0)
 r"""Share of each action among the queries: proportional to :math:`1 / (\mathrm{rank} + 8)`, ranks from 0."""
+FREQUENCY /= FREQUENCY.sum()
+FREQUENCY.flags.writeable = False
 
 SUBJECTS = ("a person", "the person", "a man", "the man", "a woman", "the woman", "a boy", "the girl", "someone")
 ADVERBS = ("quickly", "slowly", "carefully", "calmly", "suddenly")

@@ -81,7 +81,8 @@ def _planes_of_ground(scene: Scene, height: int, width: int) -> Canvas:
 def _draw_ground(scene: Scene, height: int, width: int) -> Canvas:
     """Return the ground of a scene, (H, W, 3)."""
     rng = np.random.default_rng(scene.texture)
-    x, y = _grid(height, width)
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    x, y = (x + 0.5) * np.float32(ASPECT / width), (y + 0.5) / np.float32(height)  # middles of the pixels
     fine = rng.random((height, width), np.float32) - 0.5
     coarse = _smooth_noise(rng, height, width, 6)
     shade = (0.9 + 0.15 * float(rng.random())) * (1 + 0.1 * coarse)
@@ -111,12 +112,6 @@ def _draw_ground(scene: Scene, height: int, width: int) -> Canvas:
 
 def _coloured(colour: tuple[float, float, float], shade: npt.NDArray[np.floating]) -> Canvas:
     return cast(Canvas, (np.asarray(colour, np.float32) * shade[..., None]).astype(np.float32))
-
-
-def _grid(height: int, width: int) -> tuple[Canvas, Canvas]:
-    """Coordinates of the middles of all pixels, (H, W) each."""
-    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
-    return (x + 0.5) * np.float32(ASPECT / width), (y + 0.5) / np.float32(height)
 
 
 def _smooth_noise(rng: np.random.Generator, height: int, width: int, cells: int) -> Canvas:

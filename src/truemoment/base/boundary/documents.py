@@ -130,12 +130,6 @@ def write_document(path: AnyPath, document: Mapping[str, Any]) -> None:
     write_bytes(path, json_text(document).encode())
 
 
-def _sequence(values: Sequence[Any]) -> Any:  # noqa: ANN401 - see as_json
-    if isinstance(values, tuple) and hasattr(values, "_asdict"):
-        return as_json(values._asdict())
-    return [as_json(value) for value in values]
-
-
 _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((type(None), bool, int), lambda value: value),
     ((str, Path, OwnPath), lambda value: as_text(str(value))),
@@ -143,6 +137,9 @@ _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] =
     ((np.ndarray, np.generic), lambda value: as_json(value.tolist())),
     (Measured, lambda value: as_json(value.as_dict())),
     (Mapping, lambda value: {as_text(str(key)): as_json(item) for key, item in value.items()}),
-    ((list, tuple), _sequence),
+    (
+        (list, tuple),
+        lambda value: as_json(value._asdict()) if hasattr(value, "_asdict") else [as_json(item) for item in value],
+    ),
 )
 """How values of each type are written; the first type that fits counts."""

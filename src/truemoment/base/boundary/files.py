@@ -184,18 +184,14 @@ def iterate_json_lines(path: AnyPath, *, progress: bool = False) -> Iterator[tup
         if line.isspace():
             continue
         if line.count(b":") != len(usual) or not all(key in line for key in usual):
-            keys = _keys_in(line)
+            last = line.rfind(b'"')  # after it come numbers, and a colon if it ends a key
+            texts = _TEXT.findall(line[: max(line.find(b":", last), last) + 1])
+            keys = [text for text, colon in texts if colon]  # of all objects in the line, as they are spelled
             certain = len(set(keys)) == len(keys) and b"\\" not in b"".join(keys)  # an escape may spell any key
             usual = [b'"' + key + b'":' for key in keys] if certain else []
             if not certain:  # or a key is in several objects
                 refuse_repeated_keys(line, path, number)
         yield number, line
-
-
-def _keys_in(line: bytes) -> list[bytes]:
-    """Return the keys in a line of JSON, of all its objects, as they are spelled: texts with a colon after them."""
-    last = line.rfind(b'"')  # after it come numbers, and a colon if it ends a key
-    return [text for text, colon in _TEXT.findall(line[: max(line.find(b":", last), last) + 1]) if colon]
 
 
 def iterate_lines(path: AnyPath, *, progress: bool = False) -> Iterator[bytes]:

@@ -44,15 +44,15 @@ class CleanStream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write a text."""
-        shown = self._on_terminal(text) if self.isatty() else self._in_file(text)
+        if not self.isatty():
+            shown = self._in_file(text)
+        elif text.startswith("\r"):  # a progress bar, which is one line
+            shown = f"\r{printable(text[1:])}"
+        else:
+            shown = text if _CURSOR_OF_BARS.fullmatch(text) else printable_lines(text)
         with self._named():
             self.stream.write(shown.encode(self.encoding, "backslashreplace").decode(self.encoding))
         return len(text)
-
-    def _on_terminal(self, text: str) -> str:
-        if text.startswith("\r"):  # a progress bar, which is one line
-            return f"\r{printable(text[1:])}"
-        return text if _CURSOR_OF_BARS.fullmatch(text) else printable_lines(text)
 
     def _in_file(self, text: str) -> str:
         """Return a text without what moves progress bars: the line ends before them, and the codes behind them."""

@@ -104,17 +104,13 @@ def short_line(text: str) -> str:
     """
     text = one_line(text)
     if len(text) > LINE_CHARACTERS:
-        text = _LONG_WORD.sub(_without_middle, text)
+        half = (WORD_CHARACTERS - len("...")) // 2
+        text = _LONG_WORD.sub(lambda word: f"{word[0][:half]}...{word[0][-half:]}", text)
     if len(text) <= LINE_CHARACTERS:
         return text
     end = LINE_CHARACTERS // 3
     begin = LINE_CHARACTERS - end - len(" ... ")
     return f"{text[:begin].rsplit(' ', 1)[0]} ... {text[-end:].split(' ', 1)[-1]}"
-
-
-def _without_middle(word: re.Match[str]) -> str:
-    half = (WORD_CHARACTERS - len("...")) // 2
-    return f"{word[0][:half]}...{word[0][-half:]}"
 
 
 _FORMULA = re.compile(r"'*([=@\t\r]|[+-](?![\w.:#-]*\Z))")

@@ -35,7 +35,7 @@ def parse_yaml(data: bytes, path: AnyPath) -> Any:  # noqa: ANN401 - checked by 
     except ImportError:
         raise MissingPackageError("pyyaml", "models", "reading YAML") from None
     try:
-        _refuse_traps(data, path)
+        _refuse_traps(yaml, data, path)
         return msgspec.yaml.decode(data)
     except (msgspec.DecodeError, yaml.YAMLError) as error:
         raise InputError(f"is not YAML ({' '.join(str(error).split())})", path=path) from None
@@ -43,13 +43,11 @@ def parse_yaml(data: bytes, path: AnyPath) -> Any:  # noqa: ANN401 - checked by 
         raise InputError("is not YAML that can be read", path=path) from None
 
 
-def _refuse_traps(data: bytes, path: AnyPath) -> None:
+def _refuse_traps(yaml: Any, data: bytes, path: AnyPath) -> None:  # noqa: ANN401 - an optional package
     """Refuse YAML that is too large, nested too deeply (which ends the process), or refers to a value by an alias.
 
     A few aliases of aliases represent more values than fit into any memory.
     """
-    import yaml  # noqa: PLC0415 - optional
-
     if len(data) > MOST_BYTES:
         raise InputError(f"got {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
     depth = 0

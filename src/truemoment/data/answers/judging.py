@@ -40,7 +40,9 @@ def judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_grou
     recognition = moments[0].how if len(moments) == 1 else "several moments"
     marked = " marked as the answer" if part.marked else ""
     choice = _CHOICE[reading.which] if n_groups > 1 else ""
-    read = tuple(_ordered(moment, reading) for moment in moments)
+    read = tuple((moment.start, moment.end) for moment in moments)
+    if reading.swapped == "sort":
+        read = tuple((min(ends), max(ends)) for ends in read)
     return ParsedAnswer("parsed", read, span, f"{recognition}{marked}{choice}")
 
 
@@ -78,12 +80,6 @@ def _doubt(text: str, moments: Sequence[Moment], n_groups: int) -> str:
     else:
         why = ""
     return why
-
-
-def _ordered(moment: Moment, reading: Reading) -> tuple[float, float]:
-    if reading.swapped == "sort" and moment.end < moment.start:
-        return moment.end, moment.start
-    return moment.start, moment.end
 
 
 def _fault(moment: Moment, reading: Reading) -> str:

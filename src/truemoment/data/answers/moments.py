@@ -49,7 +49,6 @@ _FOLLOWER = re.compile(
     rf"[ \t]{{0,3}}(?P<word>(?:[^\W\d_]|')+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d|\s?[€$£¥₹₽°]"
 )
 _NUMBERED = re.compile(rf"\b{words.NUMBERED_THINGS}s?\.?\s?#?\Z")
-_DATED = re.compile(words.DATED)
 _TO_THE_END = re.compile(words.TO_THE_END)
 _FROM_THE_START = re.compile(words.FROM_THE_START)
 _NOT_UNTIL = re.compile(words.NOT_UNTIL)
@@ -67,6 +66,10 @@ _ASIDE = re.compile(words.ASIDE_IN_RANGE)
 _LATER = re.compile(words.LATER)
 _SPAN_OF = re.compile(words.SPAN_OF)
 _NAMED_BEHIND = re.compile(words.NAMED_BEHIND)
+_VALUE = re.compile(r"[a-z_][\"'>]?\s?(?:[:=>]|time[:=]?|at|from)\s?[\"']?\Z|<[a-z_]{1,20}>\Z")
+"""A label right before a number, as in "start: 12", which then needs no unit."""
+_MINUS = ("-", " -", "\n-", "[-", "(-", "=-", ":-", ",-")
+"""A minus right before a number that nothing before it could make a dash of."""
 
 
 def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
@@ -109,7 +112,9 @@ def _moment_of_two(text: str, times: Sequence[Time], at: int, label: Label, befo
     """Return how many times a moment takes that begins at a time and ends at the next, and it; 0 if they make none."""
     first, second = times[at], times[at + 1]
     between = text[first.end : second.begin]
-    link = _named_behind(text, first, second) or _joined(between, label, before)
+    start, end = (_NAMED_BEHIND.match(text, time.end) for time in (first, second))
+    are_named = start is not None and end is not None and start["start"] and end["end"]
+    link = "labels" if are_named else _joined(between, label, before)  # "00:12 (start) and 00:20 (end)"
     to_the_end = _TO_THE_END.match(text, first.end)
     if link == "labels" and to_the_end is not None and not to_the_end["on"]:
         link = ""  # "from 0:38 until the end, with 5 players"
@@ -126,12 +131,6 @@ def _moment_of_two(text: str, times: Sequence[Time], at: int, label: Label, befo
         fault = "relative to another time"
         return 2, Moment(first.begin, second.end, first.value, second.value, "s", "a time", fault)
     return 0, None
-
-
-def _named_behind(text: str, first: Time, second: Time) -> str:
-    """Return "labels" if a start and an end are named behind two times: "00:12 (start) and 00:20 (end)"."""
-    start, end = (_NAMED_BEHIND.match(text, time.end) for time in (first, second))
-    return "labels" if start is not None and end is not None and start["start"] and end["end"] else ""
 
 
 def _is_a_start(text: str, time: Time, after: Time, last: Time) -> bool:
@@ -221,9 +220,8 @@ def _joined(between: str, label: Label, before: str) -> str:
     between = _ASIDE.sub(" ", between)
     tokens = _WORD.findall(between.replace("--", "-"))
     core = [word for word in tokens if word not in words.FILLERS] or [word for word in tokens if word in ("~", ">")][:1]
-    if _is_range(between, "".join(core), len(tokens)) or (
-        core and core[-1] in words.AND and (label == "between" or _SPAN_OF.search(before))
-    ):
+    is_range = len(tokens) <= 12 and "".join(core) in words.RANGE and not (core == ["-"] and "\n" in between)
+    if is_range or (core and core[-1] in words.AND and (label == "between" or _SPAN_OF.search(before))):
         return "range"
     link = label_of(_TAG.sub(lambda tag: "" if tag[0].startswith("</") else f" {tag[1]} ", between))
     last = core[-1] if core else ""
@@ -238,11 +236,6 @@ def _joined(between: str, label: Label, before: str) -> str:
     elif link == "start" and _LASTS.search(before) and not _VIDEO.search(before):
         link_kind = "length first"
     return link_kind
-
-
-def _is_range(between: str, core: str, n_words: int) -> bool:
-    """Whether the text between two times makes a range of them; `core` is the text without filler words."""
-    return n_words <= 12 and core in words.RANGE and not (core == "-" and "\n" in between)
 
 
 def _has_unit(first: Time, second: Time) -> bool:
@@ -272,7 +265,7 @@ def _pair(text: str, first: Time, second: Time, link: str, before: str) -> Momen
     fault = first.fault or second.fault
     if max(first.factor, second.factor) == 3600 and max(a, b) >= MOST_WHOLE_HOURS_S:
         fault = fault or "hours of a day, or of a very long video"
-    if _is_negative(text, first.begin):
+    if text[max(first.begin - 2, 0) : first.begin] in _MINUS:
         fault = NEGATIVE
     return Moment(first.begin, second.end, a, b, unit, _HOW[link], fault)
 
@@ -285,14 +278,6 @@ _HOW = {
     "length": "a start and a length",
     "length first": "a length and a start",
 }
-
-
-def _is_negative(text: str, begin: int) -> bool:
-    """Whether a minus is right before a number that nothing before it could make a dash of."""
-    if text[max(begin - 1, 0) : begin] != "-":
-        return False
-    before = text[max(begin - 2, 0) : begin - 1]
-    return before in ("", " ", "\n", "[", "(", "=", ":", ",")
 
 
 def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
@@ -324,14 +309,9 @@ def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | No
         moment = end._replace(begin=begin, how=FIRST, one_sided=False)
     elif _BEFORE_THE_END.search(before) and time.unit:
         moment = start._replace(fault="relative to the video's end", one_sided=False)
-    elif label in ("start", "end") and (time.unit or _is_value(before)):
+    elif label in ("start", "end") and (time.unit or _VALUE.search(before)):
         moment = start if label == "start" else end
     return moment
-
-
-def _is_value(before: str) -> bool:
-    """Whether a label is right before a number, as in "start: 12", so that it needs no unit."""
-    return bool(re.search(r"[a-z_][\"'>]?\s?(?:[:=>]|time[:=]?|at|from)\s?[\"']?\Z|<[a-z_]{1,20}>\Z", before))
 
 
 def whole_video(text: str) -> Moment | None:

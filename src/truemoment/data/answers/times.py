@@ -122,12 +122,19 @@ def find_times(text: str) -> list[Time]:
             times[-1] = joined
         end = times[-1].end
     afters: list[Time | None] = [*times[1:], None][: len(times)]
-    return [time for time, after in zip(times, afters, strict=True) if _is_a_time(time, after)]
+    return [
+        time
+        for time, after in zip(times, afters, strict=True)
+        if not time.spelled
+        or time.unit
+        or (after is not None and after.unit == "s" and after.begin - time.end < 20)  # "five to ten seconds"
+    ]
 
 
 def _numbers(text: str) -> Iterator[Time]:
     """Yield numbers in digits and, if there are any, in words, in order."""
-    spelled = list(_WORDS.finditer(text)) if _may_spell(text) else []
+    has_unit = "second" in text or "minute" in text or "hour" in text
+    spelled = list(_WORDS.finditer(text)) if has_unit and not _NAMES.isdisjoint(_LETTERS.findall(text)) else []
     end = 0
     for match in _DIGIT_RUN.finditer(text):
         while spelled and spelled[0].start() < match.start():
@@ -140,12 +147,6 @@ def _numbers(text: str) -> Iterator[Time]:
             yield time
     for word in spelled:
         yield from _of_word(word, text)
-
-
-def _may_spell(text: str) -> bool:
-    """Whether a text may contain a time in words: it names a unit and a number."""
-    units = "second" in text or "minute" in text or "hour" in text
-    return units and not _NAMES.isdisjoint(_LETTERS.findall(text))
 
 
 def _of_digits(begin: int, end: int, text: str) -> Time | None:
@@ -190,13 +191,6 @@ def _with_half(begin: int, end: int, value: float, text: str, *, spelled: str = 
     if half is not None:
         return _with_unit(begin, half.end(), value + 0.5, text, spelled=spelled)
     return _with_unit(begin, end, value, text, spelled=spelled)
-
-
-def _is_a_time(time: Time, after: Time | None) -> bool:
-    """Whether a number is no spelled one, or has a unit, or is right before one that has: "five to ten seconds"."""
-    if not time.spelled or time.unit:
-        return True
-    return after is not None and after.unit == "s" and after.begin - time.end < 20
 
 
 def _clock(match: re.Match[str]) -> Time:

@@ -110,9 +110,6 @@ NUMBERED_THINGS = one_of(
 )
 """Things that have numbers: "steps 2 to 3"."""
 
-DATED = r"\b(?:built|born|lived|made|founded|filmed|years?|published|released|dated|era)\b"
-"""Before two numbers that may be years."""
-
 # One time and an end of the video.
 GOES_ON = one_of("goes going continues continuing lasts lasting runs running keeps extends stays")
 ONWARD = one_of("on onward onwards going all_the_way right up")

@@ -52,8 +52,7 @@ from truemoment.data.formats.base import (
     checked_times,
     refuse_loss,
 )
-from truemoment.data.formats.head import Head
-from truemoment.data.formats.likeness import unknown
+from truemoment.data.formats.head import ITEM, Head, outline
 from truemoment.data.formats.matching import MatchReport, match
 from truemoment.data.formats.naming import as_annotated
 
@@ -103,6 +102,7 @@ FORMATS = Registry[Format]("formats", {module.FORMAT.name: module.FORMAT for mod
 
 MOST_STATED = 80
 """Characters of a statement of a file that are shown."""
+MOST_SHOWN = 8
 
 
 def get_format(name: str) -> Format:
@@ -129,25 +129,14 @@ def sniff(path: AnyPath) -> tuple[Format, str]:
     if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # whose error names them
         return table.FORMAT, f"its name ends in {path.suffix}"
     hint = "name it with --format" + f", or its columns with {objects.OPTION}" * bool(head.entry_keys)
-    if (form := _form_of_references(head)) is not None:
-        problem = f"looks like references ({form}), expected predictions"
-        raise InputError(problem, path=path, line=1, hint=f"{SWAPPED} If it has predictions, {hint}")
-    raise InputError(unknown(head, FORMATS), path=path, line=1, hint=hint)
-
-
-def _form_of_references(head: Head) -> str | None:
-    """Return the form of JSON that is references; None for another file."""
     from truemoment.data.references import REFERENCES  # noqa: PLC0415 - needed for a refusal only
 
     forms = REFERENCES.own.items() if head.is_object or head.is_list else ()
-    return next((name for name, form in forms if form.recognise(head)), None)
-
-
-def _format_of_columns(head: Head) -> Format:
-    """Return the format of a file with columns: Parquet, objects of JSON, or a table."""
-    if head.data.startswith(b"PAR1"):
-        return parquet.FORMAT
-    return objects.FORMAT if head.is_object or head.is_list else table.FORMAT
+    form = next((name for name, form in forms if form.recognise(head)), None)
+    if form is not None:
+        problem = f"looks like references ({form}), expected predictions"
+        raise InputError(problem, path=path, line=1, hint=f"{SWAPPED} If it has predictions, {hint}")
+    raise InputError(unknown(head, FORMATS), path=path, line=1, hint=hint)
 
 
 def _recognised(head: Head, formats: Mapping[str, Format]) -> list[tuple[Format, str]]:
@@ -181,7 +170,10 @@ def read_rows(
     if fields is not None:
         if format is not None:
             raise UsageError(f"got --format {format} and {fields.option}, expected one of them")
-        format_, why = _format_of_columns(Head.read(path)), "as its fields are mapped"
+        head = Head.read(path)
+        of_text = objects.FORMAT if head.is_object or head.is_list else table.FORMAT
+        format_ = parquet.FORMAT if head.data.startswith(b"PAR1") else of_text
+        why = "as its fields are mapped"
         read = objects.mapped_reader(fields)
     elif format is None:
         format_, why = sniff(path)
@@ -280,21 +272,15 @@ def match_rows(
     answers, report = match(
         rows, annotations, recognised=recognised, on_unknown=on_unknown, on_negative=on_negative, name=name
     )
-    return answers, replace(report, notes=_header_notes(rows), windows=_header_windows(rows))
-
-
-def _header_windows(rows: PredictionRows) -> str:
-    """Return the windows of films that a file states its answers were chosen from."""
     made_by = rows.header.get("made_by")
-    windows = made_by.get("windows") if isinstance(made_by, dict) else None
-    return " ".join(windows.split())[:MOST_STATED] if isinstance(windows, str) else ""
-
-
-def _header_notes(rows: PredictionRows) -> tuple[str, ...]:
-    """Return the notes that a file states about its answers."""
-    made_by = rows.header.get("made_by")
-    notes = made_by.get("notes") if isinstance(made_by, dict) else None
-    return tuple(" ".join(note.split()) for note in notes if isinstance(note, str)) if isinstance(notes, list) else ()
+    stated = made_by if isinstance(made_by, dict) else {}
+    notes, windows = stated.get("notes"), stated.get("windows")
+    texts = [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []
+    return answers, replace(
+        report,
+        notes=tuple(" ".join(note.split()) for note in texts),
+        windows=" ".join(windows.split())[:MOST_STATED] if isinstance(windows, str) else "",
+    )
 
 
 def _check_header(rows: PredictionRows, annotations: Annotations, on_unknown: OnUnknown) -> str:
@@ -392,3 +378,22 @@ def write_predictions(
         format=format,
     )
     write_rows(path, rows, format=format)
+
+
+def unknown(head: Head, formats: Mapping[str, Format]) -> str:
+    """Return in words what a file that is no known format looks most like."""
+    if not (head.is_object or head.is_list):
+        return f"looks like none of the formats {', '.join(formats)}"
+    paths = outline(head.line.strip()) if head.line.strip().endswith(b"}") else head.outline
+    keys = list(dict.fromkeys(path[-1] for path in paths if path[-1] != ITEM))  # of the first objects, each once
+    best = max(
+        formats.values(),
+        key=lambda form: len(form.needs & set(keys)) / len(form.needs | set(keys)) if form.needs else 0.0,
+    )
+    shown = ", ".join(f'"{key[:40]}"' for key in keys[:MOST_SHOWN]) + (", ..." if len(keys) > MOST_SHOWN else "")
+    has = f"has the keys {shown}" if keys else "is JSON without keys"
+    if not best.needs & set(keys):
+        return f"{has}, which no format of predictions has; expected for example {formats['native'].summary}"
+    missing = ", ".join(f'"{key}"' for key in sorted(best.needs - set(keys)))
+    what = f"{missing} is missing" if missing else f"has its keys in another layout, expected {best.summary}"
+    return f"looks most like {best.name}: {what} ({has})"

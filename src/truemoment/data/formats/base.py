@@ -25,8 +25,28 @@ from truemoment.data.axes import SECONDS, Axis
 from truemoment.data.formats.head import Head
 
 
+class FileRows:
+    """Rows of a file, one per query, which each states in one of several ways."""
+
+    query_id: Sequence[str | None]
+    video_id: Sequence[str | None]
+    sentence: Sequence[str | None]
+    number: Sequence[int | None] | None
+
+    def __len__(self) -> int:
+        return len(self.query_id)
+
+    def place(self, row: int) -> str:
+        """Return the query of a row in words, for messages."""
+        if (query_id := self.query_id[row]) is not None:
+            return f"query {query_id!r}"
+        if self.number is not None and (number := self.number[row]) is not None:
+            return f"video {self.video_id[row]!r}, sentence number {number}"
+        return f"video {self.video_id[row]!r}, sentence {(self.sentence[row] or '')[:60]!r}"
+
+
 @dataclass(frozen=True, eq=False)
-class PredictionRows:
+class PredictionRows(FileRows):
     """Answers of a file, one row per query, not yet matched.
 
     Parameters
@@ -87,21 +107,13 @@ class PredictionRows:
     number: Sequence[int | None] | None = None
     note: str = ""
 
-    def __len__(self) -> int:
-        return len(self.query_id)
-
     def line_of(self, row: int) -> int | None:
         """Line of a row, if the format has lines."""
         return None if self.line is None else self.line[row]
 
-    def place(self, row: int) -> str:
-        """Return the query of a row in words, for messages."""
-        number = None if self.number is None else self.number[row]
-        return _place(self.query_id[row], self.video_id[row], self.sentence[row], number)
-
 
 @dataclass(frozen=True, eq=False)
-class AnswerRows:
+class AnswerRows(FileRows):
     """Answers in words of a file, one row per query, not yet read; an answer of None counts as failed.
 
     `text_field` is the name of the answer in the format, for messages; the other fields are as in
@@ -119,22 +131,6 @@ class AnswerRows:
     format: str = ""
     number: Sequence[int | None] | None = None
     note: str = ""
-
-    def __len__(self) -> int:
-        return len(self.query_id)
-
-    def place(self, row: int) -> str:
-        """Return the query of a row in words, for messages."""
-        number = None if self.number is None else self.number[row]
-        return _place(self.query_id[row], self.video_id[row], self.sentence[row], number)
-
-
-def _place(query_id: str | None, video_id: str | None, sentence: str | None, number: int | None) -> str:
-    if query_id is not None:
-        return f"query {query_id!r}"
-    if number is not None:
-        return f"video {video_id!r}, sentence number {number}"
-    return f"video {video_id!r}, sentence {(sentence or '')[:60]!r}"
 
 
 @dataclass(frozen=True)

@@ -56,14 +56,11 @@ def _recognise(head: Head) -> str | None:
 def _rows(path: AnyPath, progress: bool) -> Iterator[FileRow]:
     for line, sample in read_entries(path, EtBenchSample, progress=progress):
         if sample.task in TASKS:
-            text = _time_as_moment(sample.a) if sample.task == "vhd" and isinstance(sample.a, str) else sample.a
+            text = sample.a
+            if sample.task == "vhd" and isinstance(text, str):  # its first number is a moment of no length
+                number = _NUMBER.search(text)
+                text = number and f"{float(number[0])} - {float(number[0])}"
             yield FileRow(sample.query_id, sample.video, sample.q, text=text, line=line)
-
-
-def _time_as_moment(answer: str) -> str | None:
-    """Return the first number of an answer as a moment of no length in words; None without a number."""
-    number = _NUMBER.search(answer)
-    return None if number is None else f"{float(number[0])} - {float(number[0])}"
 
 
 FORMAT = Format(

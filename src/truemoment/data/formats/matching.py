@@ -167,7 +167,10 @@ def match(
     predictions, report
         Predictions in the order of the annotations.
     """
-    _check_options(on_unknown, on_negative)
+    if on_unknown not in get_args(OnUnknown) or on_negative not in get_args(OnNegative):
+        raise UsageError(
+            f"got on_unknown={on_unknown!r}, on_negative={on_negative!r}, expected refuse|ignore, refuse|clip"
+        )
     queries = annotations.queries
     matcher = _Matcher(rows, queries)
     query_of = matcher.match()
@@ -182,6 +185,8 @@ def match(
     row_of = _row_of_query(rows, queries, query_of)
     answered = np.flatnonzero(row_of >= 0)
     predictions = _predictions(rows, row_of[answered], queries.query_id[answered], times=times, name=name)
+    moments, _ = _picked(rows.offsets, row_of[answered])
+    n_negative = int(((rows.start < 0) | (rows.end < 0))[moments].sum())
     report = MatchReport(
         format=rows.format,
         recognised=recognised,
@@ -189,20 +194,13 @@ def match(
         shared=sum(len(matches) for matches in query_of if len(matches) > 1),
         unmatched=len(unmatched),
         missing=len(queries) - len(answered),
-        clipped=_count_negative(rows, row_of[answered]) if on_negative == "clip" else 0,
+        clipped=n_negative if on_negative == "clip" else 0,
         axis=str(rows.axis),
         parsing=rows.parsing,
         **{name: getattr(matcher, name) for name in ("by_id", "by_text", "by_position", "text_differs")},
         **_counts(predictions, annotations, answered),
     )
     return predictions, report
-
-
-def _check_options(on_unknown: str, on_negative: str) -> None:
-    if on_unknown not in get_args(OnUnknown) or on_negative not in get_args(OnNegative):
-        raise UsageError(
-            f"got on_unknown={on_unknown!r}, on_negative={on_negative!r}, expected refuse|ignore, refuse|clip"
-        )
 
 
 def _row_of_query(rows: PredictionRows, queries: Queries, query_of: list[list[int]]) -> Ints:
@@ -243,12 +241,6 @@ def _predictions(
         scored=rows.scored,
         status=None if rows.status is None else as_strings((rows.status[row] for row in picked), "status"),
     )
-
-
-def _count_negative(rows: PredictionRows, picked: Ints) -> int:
-    """Return how many moments of the picked rows have a negative time."""
-    moments, _ = _picked(rows.offsets, picked)
-    return int(((rows.start < 0) | (rows.end < 0))[moments].sum())
 
 
 def _counts(predictions: Predictions, annotations: Annotations, answered: Ints) -> dict[str, Any]:

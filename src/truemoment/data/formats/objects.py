@@ -64,13 +64,7 @@ def mapped_reader(mapping: FieldMap) -> Read:
 def _read_mapped(path: AnyPath, mapping: FieldMap) -> PredictionRows | AnswerRows:
     head = Head.read(path)
     if head.data.startswith(b"PAR1"):
-        columns: dict[str, Column] = {}
-
-        def wanted(names: Sequence[str]) -> set[str]:
-            columns.update(prediction_columns(names, mapping, path, None))
-            return {part for column in columns.values() for part in (column.name, column.name.split(".")[0])}
-
-        return _rows(read_parquet(path, wanted).records, columns, path)
+        return _rows(*read_parquet(path, lambda names: prediction_columns(names, mapping, path, None)), path)
     if head.is_object or head.is_list:
         return _of_objects(path, mapping)
     names, records, commas = read_table(path)

@@ -52,7 +52,10 @@ def _recognise(head: Head) -> str | None:
     if "answer" in keys and not of_tasks and ("query_id" in keys or {"video_id", "sentence"} <= keys):
         return 'its first line has "answer"'
     if head.is_object:
-        return _recognise_object(head)
+        top = {path[0]: kind for path, kind in head.outline.items() if len(path) == 1}
+        texts = set(top.values()) == {"text"} and not any(len(path) > 1 for path in head.outline)
+        fields = NO_IDS & top.keys() or any(is_key(key) for key in top)
+        return "it is an object whose values are text" if texts and not fields else None
     try:
         columns = set(columns_of(headings(head), HEADINGS))
     except ValueError:
@@ -60,14 +63,6 @@ def _recognise(head: Head) -> str | None:
     if "answer" in columns and ("query_id" in columns or {"video_id", "sentence"} <= columns):
         return f"its headings are {headings_text(head)}"
     return None
-
-
-def _recognise_object(head: Head) -> str | None:
-    """Return why a JSON object looks like answers by query id: all its values are text."""
-    top = {path[0]: kind for path, kind in head.outline.items() if len(path) == 1}
-    texts = set(top.values()) == {"text"} and not any(len(path) > 1 for path in head.outline)
-    fields = NO_IDS & top.keys() or any(is_key(key) for key in top)
-    return "it is an object whose values are text" if texts and not fields else None
 
 
 def _read(path: AnyPath, progress: bool) -> PredictionRows | AnswerRows:

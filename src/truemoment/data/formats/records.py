@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from truemoment.base.boundary.arrays import refusing_damage
@@ -12,6 +12,7 @@ from truemoment.base.boundary.own_path import AnyPath, open_regular, path_of_ope
 from truemoment.base.boundary.tables import has_decimal_commas, read_cells
 from truemoment.base.boundary.unpacking import FREE_TEXT_BYTES, refuse_swollen
 from truemoment.base.errors import InputError
+from truemoment.data.fields import Column
 from truemoment.data.formats.entries import read_entries
 from truemoment.data.formats.footer import read_footer
 from truemoment.data.formats.head import Head
@@ -56,8 +57,10 @@ def read_objects(path: AnyPath) -> Records:
     return Records(list(dict.fromkeys(name for record in records for name in record.values)), records)
 
 
-def read_parquet(path: AnyPath, wanted: Callable[[Sequence[str]], Collection[str]]) -> Records:
-    """Return the rows of Parquet, only the columns that are `wanted` among those that it has."""
+def read_parquet(
+    path: AnyPath, columns_of: Callable[[Sequence[str]], Mapping[str, Column]]
+) -> tuple[Sequence[Record], Mapping[str, Column]]:
+    """Return the rows of Parquet, only with the columns of fields that `columns_of` finds in its header, and these."""
     pyarrow, parquet = import_pyarrow()
     with refusing_damage(path, "cannot be read as Parquet", pyarrow.ArrowException):
         n_bytes = sum(
@@ -68,6 +71,7 @@ def read_parquet(path: AnyPath, wanted: Callable[[Sequence[str]], Collection[str
         with open_regular(reading(path)) as stream:
             file = parquet.ParquetFile(path_of_opened(stream, path), memory_map=True)
         names = file.schema_arrow.names
-        kept = wanted(names)
+        columns = columns_of(names)
+        kept = {part for column in columns.values() for part in (column.name, column.name.split(".")[0])}
         rows = file.read(columns=[name for name in names if name in kept]).to_pylist()
-    return Records(names, [Record(None, number, row) for number, row in enumerate(rows, start=1)])
+    return [Record(None, number, row) for number, row in enumerate(rows, start=1)], columns

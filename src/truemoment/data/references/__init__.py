@@ -206,7 +206,9 @@ def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[Referen
     columns = list(head.entry_keys) or headings(head)
     if (head.line.strip() == b"{}") or not head.data or head.line_keys & {"video_id", "sentence", "moments"}:
         return own.FORM, "it has lines of JSON"  # whose reader names what is missing
-    if _predicts(head):
+    from truemoment.data.formats import FORMATS  # noqa: PLC0415 - needed for a refusal only
+
+    if not head.data.startswith(b"PAR1") and any(format_.recognise(head) for format_ in FORMATS.own.values()):
         raise InputError("looks like predictions, expected references", path=path, hint=SWAPPED)
     if len(columns) > 1 and not head.data.startswith(b"<"):
         form = objects if head.is_object or head.is_list else table
@@ -229,13 +231,6 @@ def _beginning(path: AnyPath) -> Head:
         if (name := spelled_alike(path.name, DATASETS)) is None:
             raise
         raise MissingFileError(f"{error}; a dataset is named by --dataset {name} (dataset={name!r})") from None
-
-
-def _predicts(head: Head) -> bool:
-    """Whether a file looks like predictions."""
-    from truemoment.data.formats import FORMATS  # noqa: PLC0415 - needed for a refusal only
-
-    return not head.data.startswith(b"PAR1") and any(format_.recognise(head) for format_ in FORMATS.own.values())
 
 
 def _recognised(head: Head, forms: Mapping[str, ReferenceForm]) -> list[tuple[ReferenceForm, str]]:

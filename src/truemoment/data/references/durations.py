@@ -30,7 +30,8 @@ class TimedEntry(msgspec.Struct):
 def read_durations(path: AnyPath) -> dict[str, float]:
     """Return durations in seconds by video."""
     start = first_line(path)
-    if start.startswith(b"{") and not _has_columns(start):
+    has_columns = any(b'"%s"' % name in start for name in (b"video_id", b"video", b"vid"))
+    if start.startswith(b"{") and not has_columns:
         by_video = read_json_mapping(path, Seconds | TimedEntry)  # type: ignore[arg-type]  # a type to msgspec
         durations = {
             name: entry.duration if isinstance(entry, TimedEntry) else entry for name, entry in by_video.items()
@@ -46,10 +47,6 @@ def read_durations(path: AnyPath) -> dict[str, float]:
         problem = f"got {durations[wrong]:.10g} for video {wrong!r}, expected seconds above 0"
         raise InputError(problem, path=path, field="duration_s")
     return durations
-
-
-def _has_columns(line: bytes) -> bool:
-    return any(b'"%s"' % name.encode() in line for name in ("video_id", "video", "vid"))
 
 
 def _of_records(records: Sequence[Record], path: AnyPath) -> dict[str, float]:

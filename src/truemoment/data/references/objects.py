@@ -16,11 +16,8 @@ OF_OTHER_FORMS = frozenset({"relevant_windows", "times", "annotations", "sentenc
 def _recognise(head: Head) -> str | None:
     keys = head.entry_keys
     is_own = not head.is_list and {"video_id", "sentence", "moments"} <= keys
-    return f"its objects have {', '.join(sorted(keys))}" if _is_table(keys) and not is_own else None
-
-
-def _is_table(keys: frozenset[str]) -> bool:
-    return looks_like_references(keys) and not keys & OF_OTHER_FORMS
+    is_table = looks_like_references(keys) and not keys & OF_OTHER_FORMS
+    return f"its objects have {', '.join(sorted(keys))}" if is_table and not is_own else None
 
 
 def _read(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:

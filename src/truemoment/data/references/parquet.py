@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.data.datasets.entries import ReferenceEntry
-from truemoment.data.fields import Column
 from truemoment.data.formats.head import Head
 from truemoment.data.formats.records import read_parquet
 from truemoment.data.references.base import ReferenceForm, ReferenceOptions
@@ -18,13 +15,7 @@ def _recognise(head: Head) -> str | None:
 
 
 def _read(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
-    columns: dict[str, Column] = {}
-
-    def wanted(names: Sequence[str]) -> set[str]:
-        columns.update(reference_columns(names, how.fields, path, None))
-        return {part for column in columns.values() for part in (column.name, column.name.split(".")[0])}
-
-    return entries_of(read_parquet(path, wanted).records, columns, path)
+    return entries_of(*read_parquet(path, lambda names: reference_columns(names, how.fields, path, None)), path)
 
 
 FORM = ReferenceForm("parquet", "Parquet with such columns", _recognise, _read)

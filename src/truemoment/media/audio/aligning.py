@@ -132,7 +132,8 @@ def align_sounds(
     pieces = placing.pieces()
     if sum(piece.track_s[1] - piece.track_s[0] for piece in pieces) < LEAST_FOUND_S:
         return _not_found(film, track, paper, scores)
-    name = _named_rate(pieces, settings.rates)
+    longest = max(pieces, key=lambda piece: piece.track_s[1] - piece.track_s[0])
+    name = min(settings.rates, key=lambda name: abs(parse_rate(name) - longest.rate))
     verdict, why = _verdict(pieces, film, track, _Context(paper, settings.method, name))
     if settings.method == "paper":
         pieces = paper_pieces(paper, film, track)
@@ -160,12 +161,6 @@ def _not_found(film: Sound, track: Sound, paper: PaperCheck, scores: Sequence[Ra
     why = f"another film, or a speed that was not tried; windows of the track in the film, by speed: {listed}"
     unmatched = Unmatched(((0.0, track.duration_s),), ((0.0, film.duration_s),))
     return FoundAlignment("", (), unmatched, paper, "not this film", why)
-
-
-def _named_rate(pieces: Sequence[Piece], rates: Sequence[str]) -> str:
-    """Return the candidate next to the rate of the longest piece."""
-    longest = max(pieces, key=lambda piece: piece.track_s[1] - piece.track_s[0])
-    return min(rates, key=lambda name: abs(parse_rate(name) - longest.rate))
 
 
 class _Context(NamedTuple):

@@ -69,18 +69,19 @@ def coarse_bands(bands: Samples) -> Samples:
 
 def comparable(bands: Samples, per_s: int) -> Samples:
     """Return bands less a running mean of 3 s, over their standard deviation, clipped, with a mean of 0."""
-    rest = bands - _running_mean(bands, round(MEAN_S * per_s))
+    rest = bands - running_mean(bands, round(MEAN_S * per_s))
     rest /= np.maximum(rest.std(axis=1, keepdims=True), 1e-6)
     rest = np.clip(rest, -CLIP, CLIP)
     return np.asarray(rest - rest.mean(axis=1, keepdims=True), np.float32)
 
 
-def _running_mean(values: Samples, n: int) -> Floats:
-    """Return the mean of `n` neighbours of each value in a row, fewer at the ends; same shape."""
-    total = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1, dtype=np.float64)], axis=1)
-    at = np.arange(values.shape[1])
-    low, high = np.maximum(0, at - n // 2), np.minimum(values.shape[1], at + n // 2 + 1)
-    return np.asarray((total[:, high] - total[:, low]) / (high - low))
+def running_mean(values: Samples | Floats, n: int) -> Floats:
+    """Return the mean of `n` neighbours of each value along the last axis, fewer at the ends; same shape."""
+    total = np.cumsum(values, axis=-1, dtype=np.float64)
+    total = np.concatenate([np.zeros_like(total[..., :1]), total], axis=-1)
+    at = np.arange(values.shape[-1])
+    low, high = np.maximum(0, at - n // 2), np.minimum(len(at), at + n // 2 + 1)
+    return np.asarray((total[..., high] - total[..., low]) / (high - low))
 
 
 def stretched_bands(bands: Samples, rate: float) -> Samples:

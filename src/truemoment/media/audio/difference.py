@@ -17,6 +17,7 @@ from truemoment.base.boundary.files import read_json
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.intervals import Bools, Floats
 from truemoment.media.audio.alignment import Piece, Span
+from truemoment.media.audio.bands import running_mean
 from truemoment.media.audio.reading import Samples
 from truemoment.media.audio.recording import Sound
 from truemoment.media.audio.refining import DelayLine, film_along
@@ -159,7 +160,7 @@ def _excess(powers: _Powers) -> tuple[Floats, Floats, Floats]:
     excess = np.clip(by_band, LEAST_DB, MOST_DB).mean(axis=1)
     excess -= _slow_gain(excess)
     whole = np.full(len(powers.covered), np.nan)
-    whole[powers.covered] = _smoothed(excess, round(SMOOTH_S * FRAMES_PER_S))
+    whole[powers.covered] = running_mean(excess, round(SMOOTH_S * FRAMES_PER_S))
     return whole, gain, noise
 
 
@@ -169,14 +170,6 @@ def _slow_gain(excess: Floats) -> Floats:
     middles = np.arange(0, len(excess), step)
     values = [np.quantile(excess[max(0, at - half) : at + half], GAIN_QUANTILE) for at in middles.tolist()]
     return np.clip(np.interp(np.arange(len(excess)), middles, values), LEAST_GAIN_DB, MOST_GAIN_DB)
-
-
-def _smoothed(values: Floats, n: int) -> Floats:
-    """Return the mean of `n` neighbours of each value, fewer at the ends, (frames,)."""
-    total = np.concatenate([[0.0], np.cumsum(values)])
-    at = np.arange(len(values))
-    low, high = np.maximum(0, at - n // 2), np.minimum(len(values), at + n // 2 + 1)
-    return np.asarray((total[high] - total[low]) / (high - low))
 
 
 def runs_of(on: Bools, per_s: float) -> list[Span]:

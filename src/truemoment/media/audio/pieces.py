@@ -51,11 +51,6 @@ class MatchedRun(NamedTuple):
         return float(self.start_s[0]) + self.window_s / 2
 
     @property
-    def last_s(self) -> float:
-        """Middle of its last window."""
-        return float(self.start_s[-1]) + self.window_s / 2
-
-    @property
     def span_s(self) -> tuple[float, float]:
         """Start of its first window and end of its last."""
         return float(self.start_s[0]), float(self.start_s[-1]) + self.window_s

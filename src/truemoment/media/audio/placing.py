@@ -45,7 +45,11 @@ class Placing:
 
     def add(self, run: MatchedRun) -> None:
         """Add a run, unless the film cannot be heard along its line, or it contradicts the order of the others."""
-        line = self._refined(run)
+        low, high = (edge_s / self.rate for edge_s in run.span_s)
+        inset = COARSE_WINDOW_S / 2 / self.rate if high - low > 2.5 * COARSE_WINDOW_S else 0.0
+        inside_s = max(0.0, low + inset), min(self.pair.track.duration_s, high - inset)
+        coarse = DelayLine(self.rate * (1 + self.slope), run.offset_s(self.slope), np.inf)
+        line = refine(self.pair, coarse, inside_s)
         at = sum(other.first_s < run.first_s for other in self.runs)
         film_s = [
             line.rate * other.first_s / self.rate + line.delay_s
@@ -60,12 +64,6 @@ class Placing:
         ):
             self.runs.insert(at, run)
             self.lines.insert(at, line)
-
-    def _refined(self, run: MatchedRun) -> DelayLine:
-        line = DelayLine(self.rate * (1 + self.slope), run.offset_s(self.slope), np.inf)
-        low, high = (edge_s / self.rate for edge_s in run.span_s)
-        inset = COARSE_WINDOW_S / 2 / self.rate if high - low > 2.5 * COARSE_WINDOW_S else 0.0
-        return refine(self.pair, line, (max(0.0, low + inset), min(self.pair.track.duration_s, high - inset)))
 
     def fill(self, search: FilmSearch, track: Samples) -> None:
         """Search runs in parts of the track without a piece, each once, until no such part is new.

@@ -110,7 +110,9 @@ class SentenceFile:
             self._known: frozenset[str] = frozenset(tables)
             self._read: Callable[[str], Frames] = tables.vector
         elif self.path.suffix.lower() == ".npz":
-            rows_of = _read_npz(self.path)
+            with refusing_damage(self.path, "is not a file of sentence features"):
+                vectors, names = read_npz(self.path, "vectors", "query_id")
+                rows_of = _pairs(unpack_json(names, list[str]), vectors)
             self.name = f"npz:{as_text(self.path.name)}#{fingerprint([self.path])}"
             self._known = frozenset(rows_of)
             self._read = rows_of.__getitem__
@@ -156,12 +158,6 @@ def write_sentences(path: AnyPath, query_ids: Sequence[str], vectors: Frames) ->
         raise UsageError(f"{path}: expected a name that ends in .npz")
     _pairs(query_ids, vectors)
     write_npz(path, vectors=np.asarray(vectors, dtype="<f4"), query_id=pack_json(list(query_ids)))
-
-
-def _read_npz(path: Path) -> dict[str, Frames]:
-    with refusing_damage(path, "is not a file of sentence features"):
-        vectors, query_id = read_npz(path, "vectors", "query_id")
-        return _pairs(unpack_json(query_id, list[str]), vectors)
 
 
 def _pairs(query_ids: Sequence[str], vectors: Any) -> dict[str, Frames]:  # noqa: ANN401 - any content of a file

@@ -69,17 +69,17 @@ class WordFiles:
 
     def words(self, queries: Queries) -> list[Frames]:
         """Return the rows of the words of each query, (L, E)."""
-        names = [self._name_of(query_id) for query_id in queries.query_id.tolist()]
-        missing = [query_id for query_id, name in zip(queries.query_id.tolist(), names, strict=True) if name is None]
+        ids = queries.query_id.tolist()
+        names = [
+            next((name for name in (PREFIX + query_id, query_id) if name in self._names), None) for query_id in ids
+        ]
+        missing = [query_id for query_id, name in zip(ids, names, strict=True) if name is None]
         if missing:
             shown = ", ".join(map(repr, missing[:MISSING_SHOWN])) + (", ..." if len(missing) > MISSING_SHOWN else "")
             hint = f"its queries have names such as {next(iter(self._store))!r}"
             problem = f"has no rows of {len(missing):,} of {len(queries):,} queries: {shown}"
             raise InputError(problem, path=self._store.path, hint=hint)
         return [self._store[name] for name in names if name is not None]
-
-    def _name_of(self, query_id: str) -> str | None:
-        return next((name for name in (PREFIX + query_id, query_id) if name in self._names), None)
 
 
 class _Folder(FolderStore):

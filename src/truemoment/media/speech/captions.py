@@ -55,7 +55,8 @@ def classify(raw: str, *, in_capitals: bool = False) -> tuple[str, CaptionKind]:
     ('I WENT HOME', 'speech')
     """
     text = html.unescape(_TAG.sub("", raw))
-    song = bool(_NOTES.search(text)) or _between_hashes(text)
+    bare = text.strip()
+    song = bool(_NOTES.search(text)) or (len(bare) > 2 and bare[0] == bare[-1] == "#")
     lines = _without_sounds(text)
     if not song:
         lines = [_without_speaker(line) for line in lines]
@@ -80,7 +81,7 @@ def are_in_capitals(texts: Iterable[str]) -> bool:
         if _NOTES.search(text):
             continue
         for line in map(_without_speaker, _without_sounds(text)):
-            if any(map(_has_case, line)):
+            if any(letter.isupper() or letter.islower() for letter in line):
                 n_lines += 1
                 n_capitals += _is_capital(line)
     return 2 * n_capitals >= n_lines > 0
@@ -110,12 +111,3 @@ def _is_capital(line: str) -> bool:
     """Whether all letters are capitals; letters of scripts without capitals are none."""
     letters = [letter for letter in line if letter.isalpha()]
     return bool(letters) and all(map(str.isupper, letters))
-
-
-def _has_case(letter: str) -> bool:
-    return letter.isupper() or letter.islower()
-
-
-def _between_hashes(text: str) -> bool:
-    bare = text.strip()
-    return len(bare) > 2 and bare.startswith("#") and bare.endswith("#")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from truemoment.data.language import get_engine
@@ -38,43 +37,6 @@ NEVER_LAST = word_set(
     "in into of on onto over through to under with then while when"
 )
 """Words without a full stop that are no sentence: engines place the first word of a segment too early."""
-
-
-@dataclass(frozen=True)
-class HeardSentence:
-    """A sentence of a transcript.
-
-    Parameters
-    ----------
-    text
-        As it is written, with punctuation.
-    words
-        As they were heard, with times.
-    """
-
-    text: str
-    words: tuple[HeardWord, ...]
-
-    @property
-    def heard(self) -> str:
-        """The words as the engine wrote them."""
-        return " ".join(word.text for word in self.words)
-
-    @property
-    def start_s(self) -> float:
-        """Start of the first word."""
-        return self.words[0].start_s
-
-    @property
-    def end_s(self) -> float:
-        """End of the last word."""
-        return max(word.end_s for word in self.words)
-
-    @property
-    def voice(self) -> str | None:
-        """The speaker of most of its words; None where no speakers are known."""
-        voices = [word.voice for word in self.words if word.voice is not None]
-        return max(sorted(set(voices)), key=voices.count) if voices else None
 
 
 def sentences_of(words: Iterable[HeardWord], *, pause_s: float = PAUSE_S) -> list[tuple[HeardWord, ...]]:
@@ -153,12 +115,10 @@ def _belongs_to(before: Sequence[HeardWord], piece: Sequence[HeardWord]) -> bool
     """Whether a piece is a fragment that continues the sentence before it."""
     near = piece[0].start_s - before[-1].end_s <= JOIN_S
     same = before[-1].voice is None or piece[0].voice is None or before[-1].voice == piece[0].voice
-    return near and same and len(piece) < FRAGMENT_WORDS and not _has_verb(" ".join(word.text for word in piece))
-
-
-def _has_verb(text: str) -> bool:
-    (tokens,) = get_engine().analyse([text])
-    return any(token.tag in ("VERB", "AUX") for token in tokens)
+    if not (near and same and len(piece) < FRAGMENT_WORDS):
+        return False
+    (tokens,) = get_engine().analyse([" ".join(word.text for word in piece)])
+    return all(token.tag not in ("VERB", "AUX") for token in tokens)
 
 
 def _cut(words: tuple[HeardWord, ...]) -> list[tuple[HeardWord, ...]]:

@@ -17,7 +17,6 @@ from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.video.frames import (
     Outline,
-    Pixels,
     frames_between,
     has_decoder,
     jpeg_of,
@@ -202,13 +201,21 @@ def _encode_pictures(
     for (tick, frame), (next_tick, _) in pairwise(chain(timed, [(last_tick, None)])):
         if frame is None or next_tick <= tick:
             continue
-        picture = _even(pixels_of(frame, pixel_aspect, _scale_of(frame, form)))
+        shorter = min(frame.height, frame.width)  # the picture may be turned
+        scale = 1.0 if form.most_lines is None else min(1.0, form.most_lines / shorter)
+        picture = pixels_of(frame, pixel_aspect, scale)
+        height, width = picture.shape[:2]  # H.264 needs even sides
+        picture = np.pad(picture, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
         if not lasts:
             stream.height, stream.width = picture.shape[:2]
             stream.pix_fmt = "yuv420p"
-            stream.codec_context.time_base = Fraction(1, ticks)
-            stream.codec_context.options = {"preset": "veryfast", "crf": str(form.crf), "bf": "0", "forced-idr": "1"}
-            _set_colours(stream, frame)
+            context = stream.codec_context
+            context.time_base = Fraction(1, ticks)
+            context.options = {"preset": "veryfast", "crf": str(form.crf), "bf": "0", "forced-idr": "1"}
+            # Players guess colours that are not stated by the picture's size. These stay as the video's.
+            context.colorspace, context.color_range = BT709, LIMITED
+            context.color_primaries = getattr(frame, "color_primaries", UNKNOWN)
+            context.color_trc = getattr(frame, "color_trc", UNKNOWN)  # older PyAV has neither
         lasts[tick] = next_tick - tick
         coded = av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(
             width=stream.width,  # a video may change its size on the way
@@ -225,30 +232,11 @@ def _encode_pictures(
     _mux(container, stream.encode(), lasts)
 
 
-def _scale_of(frame: VideoFrame, form: ClipForm) -> float:
-    """Return the scale of a picture, by its shorter side, so that the picture may be turned."""
-    return 1.0 if form.most_lines is None else min(1.0, form.most_lines / min(frame.height, frame.width))
-
-
-def _set_colours(stream: VideoStream, frame: VideoFrame) -> None:
-    """Write how colours are coded: where nothing is stated, players guess by the picture's size."""
-    context = stream.codec_context
-    context.colorspace, context.color_range = BT709, LIMITED
-    context.color_primaries = getattr(frame, "color_primaries", UNKNOWN)  # as the video's: its colours are not changed
-    context.color_trc = getattr(frame, "color_trc", UNKNOWN)  # older PyAV has neither
-
-
 def _mux(container: OutputContainer, packets: list[Packet[Any]], lasts: dict[int | None, int]) -> None:
     """Write packets, each with the duration of its frame: the encoder has no frame after the last."""
     for packet in packets:
         packet.duration = lasts.pop(packet.pts, 0)
         container.mux(packet)
-
-
-def _even(pixels: Pixels) -> Pixels:
-    """Repeat the last row and column where the sides are odd: H.264 needs even ones."""
-    height, width = pixels.shape[:2]
-    return np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
 
 
 def _sound_form(path: AnyPath) -> tuple[int, str] | None:

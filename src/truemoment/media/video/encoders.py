@@ -302,7 +302,10 @@ class Preparation:
             raise MissingPackageError("pillow", "search", "making pictures ready for a model") from None
         rgb = _not_too_long(rgb)
         height, width = rgb.shape[:2]
-        tall, wide = self._resized(height, width)
+        tall, wide = self.height, self.width
+        if self.shortest_side is not None:
+            side, shorter = self.shortest_side, min(height, width)
+            tall, wide = (side if n == shorter else int(side * n / shorter) for n in (height, width))
         top, left = (tall - self.height) // 2, (wide - self.width) // 2
         bottom, right = top + self.height, left + self.width
         if (height, width) == (tall, wide):
@@ -321,12 +324,6 @@ class Preparation:
         """Factor and offset of each colour, (3,): ``value * factor + offset`` is what the model takes."""
         mean, std = np.array(self.mean), np.array(self.std)
         return (self.rescale / std).astype(np.float32), (-mean / std).astype(np.float32)
-
-    def _resized(self, height: int, width: int) -> tuple[int, int]:
-        if self.shortest_side is None:
-            return self.height, self.width
-        side = self.shortest_side
-        return (side, max(side, int(side * width / height))) if height <= width else (int(side * height / width), side)
 
 
 def _not_too_long(rgb: Pixels) -> Pixels:
@@ -421,17 +418,21 @@ def _is_folder(text: str) -> bool:
         return False  # too long for a path, or the home of nobody
 
 
-def _found(name: str, commit: str | None) -> Path | None:
-    """Return the folder of a model of the hub if it is on this machine, whole."""
+def _snapshot(name: str, commit: str | None, *, local_files_only: bool) -> Path:
+    """Return the folder of a model of the hub, fetched unless only this machine is searched."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when it is imported
     try:
-        import huggingface_hub  # noqa: PLC0415 - comes with transformers
+        from huggingface_hub import snapshot_download  # noqa: PLC0415 - comes with transformers
     except ModuleNotFoundError:
         raise MissingPackageError("transformers", "search", "turning frames into vectors") from None
     wanted = [*PARTS, *WORDS, *WEIGHTS]
-    download = functools.partial(huggingface_hub.snapshot_download, name, revision=commit, allow_patterns=wanted)
+    return Path(snapshot_download(name, revision=commit, allow_patterns=wanted, local_files_only=local_files_only))
+
+
+def _found(name: str, commit: str | None) -> Path | None:
+    """Return the folder of a model of the hub if it is on this machine, whole."""
     try:
-        folder = Path(download(local_files_only=True))
+        folder = _snapshot(name, commit, local_files_only=True)
     except (OSError, ValueError):
         return None
     return folder if _is_whole(folder) else None
@@ -441,11 +442,8 @@ def _fetched(name: str, commit: str | None) -> Path:
     folder = _found(name, commit)
     if folder is not None:
         return folder
-    import huggingface_hub  # noqa: PLC0415 - comes with transformers
-
-    wanted = [*PARTS, *WORDS, *WEIGHTS]
     try:
-        return Path(huggingface_hub.snapshot_download(name, revision=commit, allow_patterns=wanted))
+        return _snapshot(name, commit, local_files_only=False)
     except Exception as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         revision = f" --revision {commit}" if commit else ""

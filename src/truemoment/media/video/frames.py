@@ -159,7 +159,8 @@ def sample_frames(path: AnyPath, sampling: Sampling) -> Frames:
             images.append(images[-1])
             continue
         with reading_video(path):
-            images.append(_jpeg_of(frame, outline.pixel_aspect, sampling.longest_side))
+            scale = min(1.0, sampling.longest_side / max(_shown_size(frame, outline.pixel_aspect)))
+            images.append(jpeg_of(pixels_of(frame, outline.pixel_aspect, scale)))
         last = frame
     return Frames(times_s, images, outline.duration_s)
 
@@ -374,8 +375,10 @@ def outline_and_shown(path: AnyPath, *, partial: bool = False) -> tuple[Outline,
     too_still = _too_still(start_s, shown_s, end_s)
     if too_still and partial:
         fault = too_still
-        shown_s = _longest_run(shown_s)
-        start_s, end_s = float(shown_s[0]), float(shown_s[-1]) + _usual_step_s(shown_s)
+        breaks = np.flatnonzero(np.diff(shown_s) > LONGEST_STILL_S) + 1
+        shown_s = max(np.split(shown_s, breaks), key=len)
+        usual_step_s = float(np.median(np.diff(shown_s))) if len(shown_s) > 1 else 0.0
+        start_s, end_s = float(shown_s[0]), float(shown_s[-1]) + usual_step_s
     duration_s = end_s - start_s
     if not 0 < duration_s <= LONGEST_S:
         raise InputError(f"lasts {duration_s:g} s, expected more than 0 and up to {LONGEST_S:g}", path=path)
@@ -449,17 +452,6 @@ def _too_still(start_s: float, shown_s: Floats, end_s: float) -> str:
         return ""
     finding = f"shows one picture from {low_s:.1f} to {high_s:.1f} s"
     return f"{finding}, expected up to {LONGEST_STILL_S:g} s of one: a broken clock?"
-
-
-def _longest_run(shown_s: Floats) -> Floats:
-    """Return the longest run of times in which no picture is shown for too long."""
-    breaks = np.flatnonzero(np.diff(shown_s) > LONGEST_STILL_S) + 1
-    return max(np.split(shown_s, breaks), key=len)
-
-
-def _usual_step_s(shown_s: Floats) -> float:
-    """Return the usual duration of a picture in seconds; 0 for a single one."""
-    return float(np.median(np.diff(shown_s))) if len(shown_s) > 1 else 0.0
 
 
 def origin_s(container: InputContainer, first_s: float) -> float:
@@ -542,7 +534,8 @@ def shown_at(
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
         stream.codec_context.thread_count = threads
-        plan = _Skipping(wanted_s, outline) if skips and _can_skip(stream, outline) else None
+        can_skip = not outline.fault and stream.codec_context.name in SKIPPING_CODECS
+        plan = _Skipping(wanted_s, outline) if skips and can_skip else None
         frames = _timed(container, stream, path, outline, plan=plan)
         shown: tuple[float, VideoFrame] | None = None
         ahead = next(frames, None)
@@ -579,11 +572,6 @@ SKIPPING_CODECS = {"h264": "5", "hevc": "19-20"}
 
 REORDERED = 32
 """Number of packets among which those of a frame and of a later one lie."""
-
-
-def _can_skip(stream: VideoStream, outline: Outline) -> bool:
-    """Whether a decoder can be trusted to leave frames out: not in a damaged file."""
-    return not outline.fault and stream.codec_context.name in SKIPPING_CODECS
 
 
 class _Skipping:
@@ -772,9 +760,3 @@ def jpeg_of(pixels: Pixels) -> bytes:
     stream = io.BytesIO()
     Image.fromarray(pixels).save(stream, "JPEG", quality=JPEG_QUALITY)
     return stream.getvalue()
-
-
-def _jpeg_of(frame: VideoFrame, pixel_aspect: float, longest_side: int) -> bytes:
-    """Return a frame as it is shown as a JPEG file, no larger than requested."""
-    scale = min(1.0, longest_side / max(_shown_size(frame, pixel_aspect)))
-    return jpeg_of(pixels_of(frame, pixel_aspect, scale))

@@ -14,7 +14,7 @@ from truemoment.base.errors import InputError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.media.features.base import Frames, edges_of
 from truemoment.media.video.files import find_videos, sorted_files
-from truemoment.media.video.frames import Outline, outline_of, pixels_of, reading_video, shown_at
+from truemoment.media.video.frames import outline_of, pixels_of, reading_video, shown_at
 from truemoment.report.words import few
 
 PICTURES = "pictures:"
@@ -85,7 +85,4 @@ class PictureStore:
 
     @functools.cached_property
     def _outline(self) -> Any:  # noqa: ANN401 - a function with a cache
-        return functools.lru_cache(maxsize=4096)(self._read_outline)
-
-    def _read_outline(self, video_id: str) -> Outline:
-        return outline_of(self._path(video_id))
+        return functools.lru_cache(maxsize=4096)(lambda video_id: outline_of(self._path(video_id)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 from typing import Any
 
 from truemoment.base.boundary.documents import document_head
@@ -79,17 +78,14 @@ def _ends(difference: Any) -> str:  # noqa: ANN401 - a Difference
 
 def times(result: BenchResult) -> Table:
     """Return the training time of each run."""
+    minutes = {run: f"{seconds / 60:.1f}" for run, seconds in result.seconds.items()}
     rows = tuple(
-        (Cell(curve.title), *(Cell(_minutes(result.seconds.get((curve.name, seed)))) for seed in result.seeds))
+        (Cell(curve.title), *(Cell(minutes.get((curve.name, seed), UNDEFINED)) for seed in result.seeds))
         for curve in result.trained
     )
     total = sum(result.seconds.values())
     headings = ("method", *(f"seed {seed}" for seed in result.seeds))
     return Table(f"Minutes of training, {total / 3600:.2f} hours in total", headings, (("", rows),))
-
-
-def _minutes(seconds: float | None) -> str:
-    return UNDEFINED if seconds is None else f"{seconds / 60:.1f}"
 
 
 # ------------------------------------------------------------------------------------------- what is seen
@@ -201,9 +197,10 @@ def _pattern(result: BenchResult) -> list[str]:
     changes = {curve: result.mean(curve, OOD) - result.mean(curve, IID) for curve in result.trained}
     parts, n_same, n_published = [], 0, 0
     for curve, change in changes.items():
-        published = _published_change(result, curve.title)
+        iid, ood = (result.published_value(curve.title, split) for split in (IID, OOD))
         text = f"{curve.title} {points(change, 2, sign='+')}"
-        if published is not None:
+        if iid is not None and ood is not None:
+            published = ood - iid
             text += f" (published {published:+f})"
             n_published += 1
             n_same += (published > 0) == (change > 0)
@@ -215,11 +212,6 @@ def _pattern(result: BenchResult) -> list[str]:
         lost = result.mean(network, IID) - result.mean(network, OOD)
         sentences.append(f"The sentence network loses {in_points(lost)}, without a video.")
     return sentences
-
-
-def _published_change(result: BenchResult, title: str) -> Decimal | None:
-    iid, ood = (result.published_value(title, split) for split in (IID, OOD))
-    return None if iid is None or ood is None else ood - iid
 
 
 def unfinished(result: BenchResult) -> list[str]:

@@ -111,6 +111,7 @@ def _panel(axes: Axes, result: BenchResult, split: str) -> None:
     for at, curve in enumerate(result.trained):
         simulated = result.is_simulated and curve.sees
         spread = result.spread(curve, split)
+        label = "ours" + (f", simulated {result.features}" if simulated else "" if curve.sees else ", sees no video")
         axes.barh(
             at,
             100 * result.mean(curve, split),
@@ -121,7 +122,7 @@ def _panel(axes: Axes, result: BenchResult, split: str) -> None:
             edgecolor=METHOD if curve.sees else OTHER,
             linewidth=0.8,
             hatch="////" if simulated else None,
-            label=_label(result, simulated=simulated, sees=curve.sees),
+            label=label,
         )
         if (published := result.published_value(curve.title, split)) is not None:
             axes.plot(
@@ -138,9 +139,3 @@ def _panel(axes: Axes, result: BenchResult, split: str) -> None:
     axes.tick_params(axis="x", labelbottom=True)
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
-
-
-def _label(result: BenchResult, *, simulated: bool, sees: bool) -> str:
-    if not sees:
-        return "ours, sees no video"
-    return f"ours, simulated {result.features}" if simulated else "ours"

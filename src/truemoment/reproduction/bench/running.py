@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
 
 from truemoment.base.boundary.caching import NO_CACHE, Cache
 from truemoment.base.boundary.distribution import Engine
@@ -22,8 +25,9 @@ from truemoment.learning.training.floors import CONFIG, floor_rows, measure_floo
 from truemoment.learning.training.results import ResultRow
 from truemoment.learning.training.sweep_results import Curve, Place
 from truemoment.learning.training.trials import Trainer, TrainingTrial, TrialOutcome, finished_outcome, train_trials
+from truemoment.reproduction import ReproducedTable, Reproduction, get_table, published_figures, read_run_folders
+from truemoment.reproduction.base import TableInputs
 from truemoment.reproduction.bench.grid import BenchGrid
-from truemoment.reproduction.bench.published import published_beside
 from truemoment.reproduction.bench.result import SPLIT_CONSTANT, BenchResult
 from truemoment.reproduction.bench.tables import BenchTable
 from truemoment.studies.compare.comparison import Comparison, compare
@@ -237,3 +241,27 @@ class Bench:
             )
             for method, title in zip(self.grid.methods, titles, strict=True)
         )
+
+
+def published_beside(
+    table: BenchTable, grid: BenchGrid, folders: Sequence[Path], on_status: Callable[[str], None] = lambda _: None
+) -> Reproduction:
+    """Compute the published tables as ``truemoment reproduce`` does, on one dataset and with these runs.
+
+    A method that two tables have is in the first one only.
+    """
+    runs = read_run_folders(grid.folder) if folders else ()
+    trained = [run for run in runs if run.folder in set(folders)]
+    inputs = TableInputs(grid.data_dir, np.random.default_rng(0), on_status=on_status, trained=trained)
+    tables: list[ReproducedTable] = []
+    methods: set[str] = set()
+    for name in table.published:
+        published_table = get_table(name)
+        figures = [
+            figure
+            for figure in published_figures(published_table.figures)
+            if figure.dataset.lower() == grid.dataset and figure.method not in methods
+        ]
+        methods |= {figure.method for figure in figures}
+        tables.append(ReproducedTable(published_table, list(published_table.compute(figures, inputs))))
+    return Reproduction(tables, seed=0, runs=0, engine=inputs.engine)

@@ -207,7 +207,8 @@ def by_ray(jobs: Iterator[J], work: JobRunner[J, R], workers: int | None) -> Gen
         n_gpus = 1 if work.on_gpu else 0
         resources: dict[str, float] = ray.cluster_resources()
         memory = _memory_of(work.memory_mb, resources)
-        task = ray.remote(num_cpus=1, num_gpus=n_gpus, memory=memory, max_retries=TRIES + 1)(_call)
+        options = {"num_cpus": 1, "num_gpus": n_gpus, "memory": memory, "max_retries": TRIES + 1}
+        task = ray.remote(**options)(lambda do, job: do(job))  # Ray takes functions alone, and no other callables
         most = 2 * (workers or max(1, int(resources.get("GPU" if n_gpus else "CPU", 1))))
         running: dict[Any, J] = {}
         try:
@@ -232,11 +233,6 @@ def _memory_of(memory_mb: int | None, resources: Mapping[str, float]) -> int | N
     if memory_mb > there_mb:
         raise InputError(f"a job needs {memory_mb:,} MB of memory, the cluster has {there_mb:,.0f} MB")
     return memory_mb * 1_000_000
-
-
-def _call(do: Callable[[J], R], job: J) -> R:
-    """Do a job: Ray takes functions alone, and no other callables."""
-    return do(job)
 
 
 def _came(ray: Any, reference: Any, job: J, work: JobRunner[J, R]) -> R:  # noqa: ANN401 - an optional package

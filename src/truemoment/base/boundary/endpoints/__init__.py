@@ -208,7 +208,9 @@ class OpenAIEndpoint:
         reason = self.shown(_message_in(reply.body))
         problem = f"answers {status}" + (f" ({reason})" if reason else "")
         if status in TRANSIENT or status >= 500:
-            return EndpointError(problem, "transient", _seconds_in(reply.headers.get("Retry-After")))
+            wait = reply.headers.get("Retry-After", "").strip()  # seconds, or a date
+            wait_s = float(wait) if re.fullmatch(r"\d{1,6}(\.\d{1,3})?", wait) else None
+            return EndpointError(problem, "transient", wait_s)
         if 300 <= status < 400:
             where = self.shown(reply.headers.get("Location", "elsewhere"))
             return EndpointError(f"leads to {where}, which is not followed; give the address itself", "endpoint")
@@ -267,8 +269,3 @@ def _message_in(data: bytes) -> str:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
     return str(detail) if isinstance(detail, str) else ""
-
-
-def _seconds_in(text: str | None) -> float | None:
-    """Return the seconds of a Retry-After header; None for a date."""
-    return float(text) if text and re.fullmatch(r"\d{1,6}(\.\d{1,3})?", text.strip()) else None
