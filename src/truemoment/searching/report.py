@@ -269,8 +269,8 @@ def document(
                 "rank": result.rank,
                 "video_id": result.moment.video_id,
                 "path": result.path,
-                **scored(result.moment),
-                "parts": [scored(part) for part in result.moment.parts],
+                **place_and_score(result.moment),
+                "parts": [place_and_score(part) for part in result.moment.parts],
                 "near_copies": result.moment.copies,
                 **reason(result.moment),
                 "thumbnail": result.thumbnail,
@@ -281,7 +281,7 @@ def document(
     }
 
 
-def scored(moment: FoundMoment) -> dict[str, float | None]:
+def place_and_score(moment: FoundMoment) -> dict[str, float | None]:
     """Return where a moment is, in seconds, and how well it matches, for programs."""
     return {"start_s": moment.start_s, "end_s": moment.end_s, "score": moment.score, "match": moment.match}
 

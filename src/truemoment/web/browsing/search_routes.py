@@ -15,7 +15,7 @@ from truemoment.searching.index import Index
 from truemoment.searching.listing import BEST, GAP_S, MomentListing
 from truemoment.searching.moment_rows import vector_of
 from truemoment.searching.narrowing import Narrowing
-from truemoment.searching.report import reason, scored
+from truemoment.searching.report import place_and_score, reason
 from truemoment.searching.retrieval import Why
 from truemoment.searching.several_models import IndexModel
 from truemoment.searching.speech import has_speech
@@ -305,7 +305,7 @@ class SearchService:
             {
                 "rank": rank,
                 "v": by_id[moment.video_id].number,
-                **scored(moment),
+                **place_and_score(moment),
                 "parts": [{"start_s": part.start_s, "end_s": part.end_s} for part in moment.parts],
                 **reason(moment),
             }
