@@ -87,7 +87,7 @@ class FoundMoments(Result):
             {
                 "rank": result.rank,
                 "video": result.moment.video_id,
-                **reports.scored(result.moment),
+                **reports.place_and_score(result.moment),
                 **reports.reason(result.moment),
             }
             for result in self.moments
