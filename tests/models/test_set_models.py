@@ -158,8 +158,9 @@ def small(method, **changes):
 
 
 def learn(model, batches, rate, n_steps=None):
-    """Learn from batches; the rate rises for ten steps and then falls to 0 if their number is given."""
+    """Learn from batches; return the losses. The rate rises for ten steps, then falls to 0 if their number is given."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=1e-4)
+    losses = []
     for step, batch in enumerate(batches):
         if n_steps is not None:
             optimiser.param_groups[0]["lr"] = rate * min(1, (step + 1) / 10) * (1 - step / n_steps)
@@ -169,7 +170,9 @@ def learn(model, batches, rate, n_steps=None):
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)
         optimiser.step()
+        losses.append(loss.item())
     model.eval()
+    return losses
 
 
 def ious(model, batch):
@@ -199,3 +202,35 @@ def test_moment_detr_answers_both_of_two_equal_moments():
     learn(model, (made_up(32, seed=1 + step) for step in range(400)), 0.003)
     recall = (ious(model, made_up(100)).amax(dim=1) >= 0.5).float().mean()
     assert recall > 0.9
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("method", "loss"), [("moment-detr", 0.6), ("qd-detr", 2.6)])
+def test_a_batch_of_full_size_is_learned_by_heart(method, loss):
+    """Specification, section 14.9: 16 queries with a moment or two, the published size and rate, no dropout."""
+    generator = torch.Generator().manual_seed(0)
+    start = 37 * torch.arange(2) + torch.randint(18, (16, 2), generator=generator)
+    end = start + torch.randint(2, 20, (16, 2), generator=generator)
+    moments = torch.stack([start, end], dim=2) / 75
+    moments[8:, 1] = torch.nan
+    clip = (torch.arange(75) + 0.5) / 75
+    inside = ((moments[..., :1] < clip) & (clip < moments[..., 1:])).any(dim=1)
+    ratings = torch.randint(1, 13, (16, 75), generator=generator).float().masked_fill(~inside, torch.nan)
+    words, video = (
+        torch.nn.functional.normalize(torch.randn(16, *size, generator=generator), dim=2)
+        for size in ((12, 512), (75, 2816))
+    )
+    batch = Batch(words=words, n_words=torch.full((16,), 12), video=video, moments=moments, ratings=ratings)
+    family = get_family(method)
+    torch.manual_seed(0)
+    model = family.build(family.settings(dropout=0, input_dropout=0), Inputs(2816, 512))
+    measured = []
+
+    def batches():
+        for step in range(500):
+            if step >= 300 and step % 20 == 0:
+                measured.append(ious(model, batch)[:, 0].nan_to_num(0).amax(dim=1).mean().item())
+            yield batch
+
+    assert min(learn(model, batches(), 1e-4)[300:]) < loss
+    assert max(measured) > 0.8
