@@ -83,8 +83,9 @@ class Scores:
         >>> from truemoment import Annotations, Predictions
         >>> from truemoment.evaluation.evaluate import evaluate
         >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 6.0)])
-        >>> evaluate(a, Predictions.from_lists({"v#0": [(2.0, 5.0)]})).value("mIoU")
-        0.75
+        >>> scores = evaluate(a, Predictions.from_lists({"v#0": [(2.0, 5.0)]}))
+        >>> scores.value("mIoU"), scores.value("R@1,IoU=0.50")  # the second in another spelling
+        (0.75, 1.0)
         """
         row = self.row(measure)
         total = float(self.weight[row].sum())
