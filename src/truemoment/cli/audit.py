@@ -10,7 +10,6 @@ from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.outputs import say, show_progress
 from truemoment.cli.parts import ModelThreads, Output, PageOutput
-from truemoment.studies.audit.report import confident_and_wrong
 from truemoment.studies.audit.request import AuditRequest
 
 
@@ -24,6 +23,7 @@ def command(request: AuditRequest, _threads: ModelThreads, page: PageOutput, out
     truemoment audit preds.jsonl --dataset charades-cd --split test-ood --model runs/tan2d
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.cli.api.audits import run
+    from truemoment.studies.audit.report import confident_and_wrong
 
     with show_progress(request, show=output.progress) as running:
         audit = run(running)
