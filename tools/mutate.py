@@ -1,10 +1,11 @@
-"""Change one operator, constant, condition or result at a time, and count the changes that a quick test notices.
+"""Change one operator, constant, condition or result at a time, and count the changes that a test notices.
 
 python tools/mutate.py [--n 150] [--seed 0] [--below evaluation baselines base/boundary] [--out mutants.jsonl]
 
-A mutant is one change in one module. Its tests are the quick ones of the test files that import the module, of the
-test folder of its package, and of those that import its package, nearest first, and the examples of its docstrings;
-the first failure ends them. A mutant that survives is a line that no quick test holds, or a change without effect.
+A mutant is one change in one module. Its tests are those of the test files that import the module, of the test folder
+of its package, and of those that import its package, nearest first, and the examples of its docstrings: first the
+quick tests, then those marked slow. The first failure ends them. A mutant that survives is a line that no test holds,
+or a change without effect.
 The same seed gives the same mutants as long as the modules stay the same. The tests run in a copy of the tree, one
 process a mutant.
 """
@@ -33,6 +34,8 @@ ROOT = Path(__file__).parents[1]
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".hypothesis")
 BATCHES = (6, 12, 18)
 """Test files of a mutant that are collected together: most mutants are killed by the nearest."""
+STAGES = ("not slow and not thorough", "slow and not thorough")
+"""Marks of the tests of a mutant, cheapest first."""
 PRELOADED = (
     *("numpy", "pytest", "hypothesis", "jsonschema", "msgspec", "click", "requests", "starlette.applications"),
     *("scipy.stats", "filelock", "jinja2", "tabulate", "tqdm", "threadpoolctl", "httpx"),
@@ -191,7 +194,17 @@ def tests_of(mutant: Mutant, root: Path, imports: dict[Path, set[str]]) -> list[
 
 
 def survives(mutant: Mutant, folder: Path, tests: list[str], cpu_s: int) -> tuple[str, float, str]:
-    """Run the tests of a mutant in a process; return how it ended, its processor time, and the test that failed."""
+    """Run the tests of a mutant stage by stage; return how they ended, the processor time, and the test that failed."""
+    used = 0.0
+    for marks in STAGES:
+        outcome, seconds, failed = _run(mutant, folder, tests, marks, cpu_s)
+        used += seconds
+        if outcome != "survived":
+            break
+    return outcome, used, failed
+
+
+def _run(mutant: Mutant, folder: Path, tests: list[str], marks: str, cpu_s: int) -> tuple[str, float, str]:
     path = folder / mutant.module
     whole = path.read_bytes()
     path.write_bytes(whole[: mutant.start] + mutant.after.encode() + whole[mutant.end :])
@@ -199,7 +212,7 @@ def survives(mutant: Mutant, folder: Path, tests: list[str], cpu_s: int) -> tupl
     try:
         child = os.fork()
         if child == 0:
-            _be_child(folder, tests, out, cpu_s)
+            _be_child(folder, tests, marks, out, cpu_s)
         began = time.monotonic()
         while (done := os.wait4(child, os.WNOHANG))[0] == 0:
             if time.monotonic() - began > 6 * cpu_s:
@@ -221,7 +234,7 @@ def survives(mutant: Mutant, folder: Path, tests: list[str], cpu_s: int) -> tupl
     return "killed", used, failed[0][:160] if failed else text[-160:]
 
 
-def _be_child(folder: Path, tests: list[str], out: Path, cpu_s: int) -> None:
+def _be_child(folder: Path, tests: list[str], marks: str, out: Path, cpu_s: int) -> None:
     """Run tests in this process, and end it."""
     try:
         os.setpgid(0, 0)
@@ -239,7 +252,7 @@ def _be_child(folder: Path, tests: list[str], out: Path, cpu_s: int) -> None:
             "-x",
             "-q",
             "-m",
-            "not slow and not thorough",
+            marks,
             "-p",
             "no:cacheprovider",
             "--tb=line",
@@ -267,7 +280,7 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--below", nargs="+", default=["evaluation", "baselines", "base/boundary"])
     arguments.add_argument("--root", type=Path, default=ROOT, help="tree that is mutated (in a copy)")
-    arguments.add_argument("--cpu", type=int, default=40, help="processor seconds for the tests of a mutant")
+    arguments.add_argument("--cpu", type=int, default=40, help="processor seconds for a stage of a mutant")
     arguments.add_argument("--out", type=Path, default=Path("mutants.jsonl"), help="a line a mutant; resumed")
     given = arguments.parse_args()
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
