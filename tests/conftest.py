@@ -389,6 +389,7 @@ def paint():
         with av.open(str(path), "w") as container:
             stream = container.add_stream("libx264", rate=fps, options={"preset": "ultrafast", "crf": "10"})
             stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+            stream.codec_context.thread_count = 1  # pictures are small: threads would take most of the time
             for colour, seconds in shots:
                 pixels = np.full((48, 64, 3), colour, dtype=np.uint8)
                 for _ in range(round(seconds * fps)):
