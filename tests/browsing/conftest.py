@@ -3,6 +3,7 @@
 import contextlib
 import json
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -81,22 +82,30 @@ def index(tmp_path, painted_index, painted, films):
     return Index(folder)
 
 
+def open_page(stack, index, folder, model=None, **options):
+    """Serve the page of an index, which keeps its files in a folder: the server, and a browser of its owner."""
+    settings = {"cache": folder / "cache", "collections": folder / "kept"} | options
+    server = stack.enter_context(open_search(Index(index), ColourOptions(model), **settings))
+    client = stack.enter_context(Client(server.app, None))
+    client.post("/in", json={"token": server.tokens.owner}, follow_redirects=False)
+    while model is None and server.service.model.state != "ready":
+        time.sleep(0.001)
+    return server, client
+
+
 @pytest.fixture
 def served(tmp_path, index):
     """Serve an index: with served() as (server, client)."""
     with contextlib.ExitStack() as stack:
+        yield lambda model=None, **options: open_page(stack, index.path, tmp_path, model, **options)
 
-        def serve(model=None, **options):
-            settings = {"cache": tmp_path / "cache", "collections": tmp_path / "kept"} | options
-            server = stack.enter_context(open_search(Index(index.path), ColourOptions(model), **settings))
-            client = stack.enter_context(Client(server.app, None))
-            client.post("/in", json={"token": server.tokens.owner}, follow_redirects=False)
-            if model is None:
-                while server.service.model.state != "ready":
-                    pass
-            return server, client
 
-        yield serve
+@pytest.fixture(scope="module")
+def refusing(painted_index, tmp_path_factory):
+    """A browser of a page's owner, for requests that are refused, and the folder of the page's collections."""
+    folder = tmp_path_factory.mktemp("refusing")
+    with contextlib.ExitStack() as stack:
+        yield open_page(stack, painted_index, folder)[1], folder / "kept"
 
 
 def as_arrays(strip):
