@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import shutil
 import time
 
 import numpy as np
@@ -52,34 +51,10 @@ class Client(TestClient):
         return found.json()
 
 
-@pytest.fixture(scope="session")
-def painted_index(tmp_path_factory, painted, colours):
-    """An index of the three films, built once."""
-    from truemoment.searching.building import build_index
-    from truemoment.searching.layout import Settings, default_proposals
-    from truemoment.searching.writing import IndexWriter, list_videos
-
-    folder = tmp_path_factory.mktemp("painted") / "films.index"
-    settings = Settings(
-        model="colours",
-        encoder="colours",
-        fingerprint="c01075c01075c010",
-        n_dimensions=3,
-        fps=2.0,
-        proposals=default_proposals(2.0),
-    )
-    with IndexWriter(folder, settings) as writer:
-        build_index(writer, list_videos([painted]).videos, colours.ColourLoader("colours"))
-    return folder
-
-
 @pytest.fixture
-def index(tmp_path, painted_index, painted, films):
+def index(copy_index):
     """An index of the films of this test, which may be changed."""
-    folder = shutil.copytree(painted_index, tmp_path / "films.index")
-    for file in folder.glob("videos/*/about.json"):
-        file.write_text(file.read_text().replace(str(painted.resolve()), str(films.resolve())))
-    return Index(folder)
+    return Index(copy_index("films.index"))
 
 
 def open_page(stack, index, folder, model=None, **options):

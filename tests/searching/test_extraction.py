@@ -174,10 +174,12 @@ def test_one_process_does_each_shard_once(shards, colours):
     check(list(embed_shards("local", iter(made), colours.ColourLoader("colours"), None)), expected)
 
 
-def test_parts_of_any_length_and_any_number_of_workers_make_the_same_index(built, tmp_path, films, build, encoded):
+def test_parts_of_any_length_and_any_number_of_workers_make_the_same_index(
+    painted_index, tmp_path, films, build, encoded
+):
     build([films / "a.mp4"], part_s=3.0, workers=2)
     assert sum(encoded) == 80  # the model is in this process
-    np.testing.assert_array_equal(Index(tmp_path / "index")["a"], Index(built)["a"])
+    np.testing.assert_array_equal(Index(tmp_path / "index")["a"], Index(painted_index)["a"])
 
 
 def test_a_killed_worker_is_replaced(shards, colours):
