@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.base.boundary.caching import Cache
 from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, number, option
 from truemoment.cli.outputs import say
@@ -102,6 +101,8 @@ class SearchPageOptions(Request):
 
 def cache_folder() -> Path:
     """Return the folder of pictures and prepared videos."""
+    from truemoment.base.boundary.caching import Cache
+
     return Cache.of_user().folder or Path()
 
 

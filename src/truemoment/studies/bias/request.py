@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InDataset, Request, Running, number, option, seed, several
-from truemoment.data.axes import parse_axis
 from truemoment.studies.request import ReadingAnnotations, data_dir
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ class Datasets(Request):
 
     def check(self) -> None:
         """Refuse a dataset twice, and an axis that cannot be read."""
+        from truemoment.data.axes import parse_axis
+
         parse_axis(self.axis or "seconds")
         names = several(self.dataset)
         if len(set(names)) < len(names):
