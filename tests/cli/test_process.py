@@ -78,17 +78,16 @@ from truemoment.cli.group import cli
 def helps(command, *words):
     done = CliRunner().invoke(cli, [*words, "--help"])
     print(*words, done.exit_code, "numpy" in sys.modules)
-    own, context = getattr(command, "verbs", {}), click.Context(command)
-    names = command.list_commands(context) if isinstance(command, click.Group) else own
-    for name in names:
+    context = click.Context(command)
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
         helps(command.get_command(context, name), *words, name)
 
 helps(cli)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    lines = done.stdout.splitlines()
-    assert len(lines) > len(COMMANDS)
-    assert next((line for line in lines if not line.endswith("0 False")), None) is None
+    helps = done.stdout.splitlines()
+    assert len(helps) > 50
+    assert next((line for line in helps if not line.endswith("0 False")), None) is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")

@@ -30,9 +30,6 @@ MAX_TIME_S = 1e8
 Seconds = Annotated[float, msgspec.Meta(ge=-MAX_TIME_S, le=MAX_TIME_S)]
 """A time or duration as files have it; where one is read from JSON, an error names its file, line and field."""
 
-Seed = Annotated[int, msgspec.Meta(ge=0)]
-"""Seed of what is drawn, as files have it."""
-
 Status = Literal["parsed", "no answer", "refused", "ambiguous", "failed"]
 """How an answer in words was understood.
 

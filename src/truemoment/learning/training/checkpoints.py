@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from truemoment.base.boundary.arrays import refusing_damage
 from truemoment.base.boundary.files import (
     DATA_BYTES,
+    Seed,
     atomic_folder,
     read_bytes,
     read_json,
@@ -34,7 +35,6 @@ from truemoment.base.boundary.files import (
 )
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import InputError, MissingFileError
-from truemoment.base.records import Seed
 from truemoment.learning.training.epochs import epoch_folder, epoch_folders
 from truemoment.learning.training.recipes import Recipe, differing_keys
 from truemoment.media.features.base import FeatureStore
