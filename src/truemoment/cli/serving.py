@@ -107,13 +107,7 @@ def cache_folder() -> Path:
 
 
 def serve_links(
-    app: Application,
-    sock: socket.socket,
-    listening: Listening,
-    links: Mapping[str, str],
-    *,
-    open_it: bool,
-    ending: str,
+    app: Application, sock: socket.socket, listening: Listening, links: Mapping[str, str], *, open_it: bool, ending: str
 ) -> None:
     """Serve a page until Ctrl-C; when it answers, print its links and open the first one.
 

@@ -65,10 +65,7 @@ class RequestOptions(Request):
     seed: int = seed("the request, and of the order of --shuffled")
     max_tokens: int = number("Maximum number of tokens of an answer.", 256, 1, rare=True)
     set: tuple[str, ...] | Mapping[str, object] | Sequence[str] = option(
-        "A field of the request; null leaves it out. May be repeated.",
-        (),
-        metavar="FIELD=JSON",
-        rare=True,
+        "A field of the request; null leaves it out. May be repeated.", (), metavar="FIELD=JSON", rare=True
     )
     key_variable: str | None = option("Environment variable with the key. [default: OPENAI_API_KEY]", metavar="NAME")
     workers: int = number("Number of requests at a time.", 4, 1, 256)

@@ -263,12 +263,7 @@ def newest_epoch(folder: AnyPath) -> OwnPath | None:
     return next(reversed(epoch_folders(folder)), None)
 
 
-def save_epoch(
-    folder: OwnPath,
-    network: nn.Module,
-    state: Mapping[str, Tensor],
-    history: list[Epoch],
-) -> None:
+def save_epoch(folder: OwnPath, network: nn.Module, state: Mapping[str, Tensor], history: list[Epoch]) -> None:
     """Write a whole epoch, the last of `history`, with the state of its optimiser; remove the ones before it."""
     older = epoch_folders(folder)
     if history[-1].best:

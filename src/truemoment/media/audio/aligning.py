@@ -63,11 +63,7 @@ def _quiet(_: str) -> None:
 
 
 def align(
-    film: Source,
-    track: Source,
-    settings: AlignSettings | None = None,
-    *,
-    on_status: Callable[[str], None] = _quiet,
+    film: Source, track: Source, settings: AlignSettings | None = None, *, on_status: Callable[[str], None] = _quiet
 ) -> Alignment:
     """Align two files.
 

@@ -78,12 +78,7 @@ class Bench:
         return len(self._outcomes), len(self._missing)
 
     def train(
-        self,
-        *,
-        workers: int | None = 1,
-        engine: Engine = "local",
-        threads: int = 1,
-        until: float | None = None,
+        self, *, workers: int | None = 1, engine: Engine = "local", threads: int = 1, until: float | None = None
     ) -> Iterator[TrialOutcome]:
         """Train the missing trials, and yield the outcome of each.
 

@@ -568,11 +568,7 @@ def longer_figure(entries: Sequence[DrawnSplit]) -> Figure:
             share = 100 * (len(length) - np.searchsorted(length, over + 1e-9, side="right")) / max(len(length), 1)
             axes.plot(over, share, color=entry.style.colour, linestyle=entry.style.line)
             axes.plot(
-                OVER,
-                100 * entry.split.longer,
-                entry.style.marker,
-                color=entry.style.colour,
-                mfc=entry.style.face,
+                OVER, 100 * entry.split.longer, entry.style.marker, color=entry.style.colour, mfc=entry.style.face
             )
         for at in OVER:
             axes.axvline(at, color=SOFT, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0.5)

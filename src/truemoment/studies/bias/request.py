@@ -25,9 +25,7 @@ class Datasets(Request):
         "A dataset; can be repeated.", (), metavar="NAME"
     )
     annotations: In[tuple[Path, ...] | AnyAnnotations | Sequence[AnyAnnotations]] = option(
-        "File of your own annotations, one dataset a file; its form is recognised. Can be repeated.",
-        (),
-        metavar="FILE",
+        "File of your own annotations, one dataset a file; its form is recognised. Can be repeated.", (), metavar="FILE"
     )
     split: tuple[str, ...] | str | Sequence[str] = option("Only this split; can be repeated.", (), metavar="NAME")
     data_dir: AnyFile | None = data_dir()

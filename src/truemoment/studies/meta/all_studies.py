@@ -129,11 +129,7 @@ def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> 
 
 
 def _selection(
-    source: SystemSource,
-    loaded: LoadedSystems,
-    validation: Annotations,
-    effort: Effort,
-    rng: np.random.Generator,
+    source: SystemSource, loaded: LoadedSystems, validation: Annotations, effort: Effort, rng: np.random.Generator
 ) -> Selection:
     """Simulate variants of one system on both splits, and select among them by every measure."""
     assert loaded.annotations is not None  # noqa: S101 - all_studies refuses a validation split without annotations

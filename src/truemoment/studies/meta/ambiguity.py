@@ -27,9 +27,7 @@ from truemoment.evaluation.measures import Measure, as_measures
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.uncertainty import ROUNDING
 from truemoment.studies.meta.loading import LoadedSystems
-from truemoment.studies.meta.noise import (
-    NoiseModel,
-)
+from truemoment.studies.meta.noise import NoiseModel
 from truemoment.studies.meta.rankings import Signs, kendall_tau_b, order_of_pairs
 from truemoment.studies.meta.request import NOISE
 from truemoment.studies.meta.systems import direction_of
