@@ -10,7 +10,7 @@ import truemoment
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.cli import run
 from truemoment.studies.compare.ranking import rank_intervals
-from truemoment.studies.leaderboard import read_entries
+from truemoment.studies.leaderboard.entries import read_entries
 
 HEAD = "title: Doors\nannotations: mine.jsonl\nfit_split: none\nmeasures: R@1,IoU=0.5; mIoU\nsystems:\n"
 SYSTEMS = (
