@@ -92,7 +92,7 @@ def test_a_report_gives_what_it_used(capsys, tmp_path):
 
 
 def test_nothing_is_printed_where_entries_cannot_be_written(fails, tmp_path):
-    assert fails(2, "cite", "mIoU", "--bibtex", tmp_path) == f"{tmp_path}: cannot be written (Is a directory)"
+    assert fails(2, "cite", "mIoU", "--bibtex", tmp_path) == f"--bibtex {tmp_path}: is a folder, expected a file"
 
 
 def test_results_and_own_data():

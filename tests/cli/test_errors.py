@@ -182,7 +182,7 @@ class TestFiles:
         assert err.startswith(f"truemoment: {tmp_path}/none/x: cannot be written, {tmp_path}/none is no folder")
         status, _, err = evaluate(option, tmp_path)
         assert status == 2
-        assert err == f"truemoment: {tmp_path}: cannot be written (Is a directory)\n"
+        assert err == f"truemoment: {option} {tmp_path}: is a folder, expected a file\n"
 
     def test_odd_letters_in_a_name_stay_on_one_line(self, fails, annotations):
         said = fails(2, "evaluate", "/no/such\nfile\x1b[31m\r", "--annotations", annotations)

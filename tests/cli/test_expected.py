@@ -120,3 +120,11 @@ def test_the_page_has_every_command():
     page = (Path(__file__).parents[2] / "docs" / "how-long.md").read_text("utf-8")
     table = page[page.index("## Every command") :]
     assert {verb.split()[0] for verb in verbs()} <= {word.split()[0] for word in re.findall("`([^`]+)`", table)}
+
+
+def test_nothing_is_shown_before_the_first_step(capsys):
+    """A fault of the input is then one line."""
+    assert said(capsys, "bias", (), dataset=("charades-sta",)) == []
+    with status_line(show=True):
+        pass
+    assert capsys.readouterr().err == ""

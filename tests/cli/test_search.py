@@ -566,7 +566,8 @@ def test_moments_of_several_sentences_are_on_one_timeline(call, index, typed):
     otio = pytest.importorskip("opentimelineio")
     found = [json.loads(call("search", words, index, "--top", "2", "--json", "-")[1]) for words in ("red", "green")]
     typed(b"red\ngreen\n")
-    assert call("search", "-", index, "--top", "2", "-o", "shelf.otio")[::2] == (0, "")
+    status, out, err = call("search", "-", index, "--top", "2", "-o", "shelf.otio")
+    assert (status, out.splitlines()[-1], err) == (0, "moments: shelf.otio", "")
     clips = list(otio.adapters.read_from_file("shelf.otio").tracks[0])
     own = [clip.metadata["truemoment"] for clip in clips]
     assert [(of["sentence"], of["video_id"], of["match"]) for of in own] == [

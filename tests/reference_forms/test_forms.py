@@ -185,6 +185,11 @@ MALFORMED = {
         '{"qid": 1, "query": "x", "vid": "v", "pred_relevant_windows": [[1, 2, 0.5]]}\n',
         "looks like predictions, expected references; are predictions and annotations swapped?",
     ),
+    "a wrong column": (
+        "a.csv",
+        "video_id,sentense,start_s,end_s\nv,x,1,2\n",
+        "looks like predictions, expected references; are predictions and annotations swapped? If it has references, --fi",
+    ),
     "predictions over lines": (
         "p.json",
         '{\n "1": {"timestamp": [], "query": "x", "vid": "v"},\n "2": {"timestamp": [[1, 2]]}}',

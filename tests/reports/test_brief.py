@@ -81,6 +81,11 @@ def test_the_answer_of_a_study_replaces_the_first_table():
     assert "2 tables" in next(line for line in lines if line.startswith("More"))
 
 
+def test_sentences_after_a_headline_without_a_level_have_its_dash():
+    lines = brief.lines(report(headline=Finding(("A is above B.",)), answer=(Paragraph("B is above C."),)))
+    assert lines[:3] == ["- A is above B.", "- B is above C.", ""]
+
+
 def test_sentences_without_a_level_are_the_answer_where_there_is_no_headline():
     several = tuple(Finding((f"Moments of {name} are short.", "Second."), title=name) for name in ("a", "b"))
     long = Section("three", "Three", (table(60),))

@@ -35,6 +35,12 @@ def test_annotations_come_back(saved):
     assert line["split"] == "train"
 
 
+def test_one_annotator_has_no_file_of_several(saved):
+    _, folder = saved
+    write_world(make_world(12), folder)
+    assert not (folder / "humans.jsonl").exists()
+
+
 def test_features_come_back(saved):
     world, folder = saved
     again = read_features(folder / "features.npz")

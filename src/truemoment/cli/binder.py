@@ -16,6 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import click
 
 from truemoment.base import request as roles
+from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, fields_of, named_files, option_of, parts, role_of
 from truemoment.cli import completing
 from truemoment.cli.command import Command
@@ -183,6 +184,8 @@ def begin(*requests: Request) -> None:
                     made.append(path)
                 elif role == roles.WRITE_NEW:
                     refuse_folder(path)
+                elif role == roles.WRITE and path.is_dir():
+                    raise UsageError(f"{option_of(field).split()[0]} {path}: is a folder, expected a file")
     refuse_outputs(read, [path for path in written if path.parent not in made or path.parent.exists()])
 
 

@@ -7,7 +7,7 @@ import sys
 import warnings
 import webbrowser
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -103,14 +103,18 @@ def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
 
     seconds, shorter = expected() or (None, "")
     total = "" if seconds is None else f" of {about(seconds)}"
-    announced = [] if seconds is None else [f"truemoment: this takes {about(seconds)}{shorter}"]
-    with tqdm(bar_format=f"{{desc}} [{{elapsed}}{total}]", leave=False) as bar:
+    with ExitStack() as bars:
+        bar = None
 
         def on_status(what: str) -> None:
-            bar.set_description_str(what, refresh=not announced)
-            while announced:  # once, when work begins: most faults of the input were found before
-                bar.write(announced.pop(), file=sys.stderr)
-            bar.update()
+            nonlocal bar
+            if bar is not None:
+                bar.set_description_str(what)
+                bar.update()
+                return
+            if seconds is not None:  # when work begins: most faults of the input were found before
+                say(f"truemoment: this takes {about(seconds)}{shorter}", err=True)
+            bar = bars.enter_context(tqdm(desc=what, bar_format=f"{{desc}} [{{elapsed}}{total}]", leave=False))
 
         yield on_status
 

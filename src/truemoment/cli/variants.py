@@ -7,7 +7,7 @@ from pathlib import Path
 
 from truemoment.base.boundary.text import printable
 from truemoment.base.errors import UsageError
-from truemoment.base.request import Out, Request, argument, option, seed
+from truemoment.base.request import Request, Resumed, argument, option, seed
 from truemoment.cli import binder
 from truemoment.cli.delivery import suggest
 from truemoment.cli.outputs import refuse_files, say, status_line
@@ -27,7 +27,7 @@ class VariantsRequest(Request):
     no_shuffled: bool = option("Leave out the variants on shuffled videos.", False)
     measures: str | None = option("Measures to save. [default: those of all studies of measures]", metavar="'A; B'")
     seed: int = seed("weights, order and all draws")
-    out: Out[Path] = option(
+    out: Resumed[Path] = option(
         "Output folder. Existing variants in it are kept.", name="-o --out", metavar="DIR", required=True
     )
     quiet: bool = option("No report, and no progress on standard error.", False)

@@ -20,7 +20,7 @@ from truemoment.searching.pictures import SearchResult
 from truemoment.searching.retrieval import FoundMoment
 from truemoment.searching.split_search import SearchPrediction
 from truemoment.searching.stopping import RetrievedMoments
-from truemoment.searching.unrelated import STANDS_OUT
+from truemoment.searching.unrelated import STANDS_OUT, can_match
 from truemoment.searching.unrelated_pictures import LEAST_VIDEOS, can_match_pictures
 
 SCORE_DIGITS = 3
@@ -84,6 +84,8 @@ def report(
         f"below {100 * STANDS_OUT:.0f} % nothing stands out"
     )
     notes = _notes(query, answer, listing)
+    if any(result.moment.why == "seen" for result in results) and not can_match(index):
+        notes = (*notes, "no match: expected two minutes of video or more, in less it is unknown what stands out")
     return _report(query, results, index, notes=notes, match=what, listing=listing, models=models)
 
 

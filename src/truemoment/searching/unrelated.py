@@ -123,9 +123,14 @@ def pieces_of(index: Index) -> Iterator[tuple[str, Frames]]:
             yield name, pieces[start : start + PIECES_AT_ONCE].astype(np.float32)
 
 
+def can_match(index: Index) -> bool:
+    """Whether an index has enough video to say whether a moment stands out: two minutes or more."""
+    return sum(map(index.n_pieces, index)) >= LEAST_PIECES
+
+
 def unrelated_of(index: Index, encoder: Encoder) -> Unrelated | None:
     """Return how unrelated sentences fit an index, as it keeps it or computed anew; None for less than two minutes."""
-    if sum(map(index.n_pieces, index)) < LEAST_PIECES:
+    if not can_match(index):
         return None
     sentences = unrelated_sentences(encoder)
     kept = _read(index, compared_key(index, sentences))
@@ -134,7 +139,7 @@ def unrelated_of(index: Index, encoder: Encoder) -> Unrelated | None:
 
 def write_unrelated(index: Index, encoder: Encoder) -> None:
     """Keep in an index how unrelated sentences fit it, so that no search embeds them."""
-    if sum(map(index.n_pieces, index)) < LEAST_PIECES:
+    if not can_match(index):
         return
     sentences = unrelated_sentences(encoder)
     key = compared_key(index, sentences)

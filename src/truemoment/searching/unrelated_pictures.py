@@ -24,7 +24,7 @@ from truemoment.media.features.base import Frames
 from truemoment.searching.index import Index, spread
 from truemoment.searching.layout import UNRELATED_PICTURES
 from truemoment.searching.unit_vectors import unit
-from truemoment.searching.unrelated import DECIMALS, LEAST_PIECES, REMOVE, compared_key, pieces_of, read_kept
+from truemoment.searching.unrelated import DECIMALS, REMOVE, can_match, compared_key, pieces_of, read_kept
 
 LEAST_VIDEOS, FRAMES = 5, 250
 """Videos from which frames of others are unrelated pictures, and about how many frames are compared."""
@@ -65,7 +65,7 @@ class UnrelatedPictures:
 
 def can_match_pictures(index: Index) -> bool:
     """Whether an index has enough videos to compare pictures with."""
-    return len(index) >= LEAST_VIDEOS and sum(map(index.n_pieces, index)) >= LEAST_PIECES
+    return len(index) >= LEAST_VIDEOS and can_match(index)
 
 
 def unrelated_pictures_of(index: Index) -> UnrelatedPictures | None:

@@ -3,7 +3,7 @@
 ::
 
     FOLDER/annotations.jsonl    all splits, in the format of truemoment.data.datasets.own
-    FOLDER/humans.jsonl         the test splits as several annotators mark them, in the same format
+    FOLDER/humans.jsonl         the test splits as several annotators mark them, in the same format; not of one annotator
     FOLDER/features.npz         the frame features of all videos (truemoment.media.features.npz)
     FOLDER/world.json           the settings
 """
@@ -51,7 +51,10 @@ def write_world(world: World, folder: AnyPath | str) -> None:
         raise InputError(f"cannot be made ({error.strerror})", path=out) from None
     annotations, humans, features, about = (out / name for name in FILES)
     own.write(annotations, world.splits.values())
-    own.write(humans, world.humans.values())
+    if world.settings.n_annotators > 1:
+        own.write(humans, world.humans.values())
+    else:
+        humans.unlink(missing_ok=True)  # of another world
     write_features(features, world.features)
     settings = {**document_head("world/1"), **dataclasses.asdict(world.settings)}
     write_json(about, settings)

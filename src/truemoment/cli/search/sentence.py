@@ -150,6 +150,7 @@ def command(
             _deliver(answers[-1], files, output)
         if files.out is not None:
             write_text(files.out, timeline_text(answers, files.out, start=files.start, names_only=files.names_only))
+            say(f"moments: {files.out}", err=output.style is not None)
 
 
 def _deliver_with_files(result: FoundMoments, files: MomentFiles, output: Output) -> None:
@@ -162,7 +163,7 @@ def _deliver_with_files(result: FoundMoments, files: MomentFiles, output: Output
         click.echo(result.csv(), nl=False)
     _deliver(result, files, output)
     if not output.quiet:
-        _note_places(pictures, result, output)
+        _note_places(pictures, result, files, output)
         if ending := reports.ending(result.answer, result.models, result.n_searched):
             note(ending)
     for why in pictures.failed.values():
@@ -184,9 +185,9 @@ def _deliver(result: FoundMoments, files: MomentFiles, output: Output) -> None:
         deliver(report, result.document, output, page)
 
 
-def _note_places(pictures: Pictures, result: FoundMoments, output: Output) -> None:
-    """Write where clips and pictures are, and whether clips lie among the videos."""
-    for what, path in (("clips", pictures.clips), ("pictures", pictures.thumbnails)):
+def _note_places(pictures: Pictures, result: FoundMoments, files: MomentFiles, output: Output) -> None:
+    """Write where clips, pictures and moments are, and whether clips lie among the videos."""
+    for what, path in (("clips", pictures.clips), ("pictures", pictures.thumbnails), ("moments", files.out)):
         if path is not None:
             say(f"{what}: {path}", err=output.style is not None or output.json_only)
     if pictures.among_videos():

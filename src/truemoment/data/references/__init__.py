@@ -209,7 +209,8 @@ def recognise(path: AnyPath, how: ReferenceOptions = AS_STATED) -> tuple[Referen
     from truemoment.data.formats import FORMATS  # noqa: PLC0415 - needed for a refusal only
 
     if not head.data.startswith(b"PAR1") and any(format_.recognise(head) for format_ in FORMATS.own.values()):
-        raise InputError("looks like predictions, expected references", path=path, hint=SWAPPED)
+        hint = SWAPPED + " If it has references, --fields names their columns" * (len(columns) > 1)
+        raise InputError("looks like predictions, expected references", path=path, hint=hint)
     if len(columns) > 1 and not head.data.startswith(b"<"):
         form = objects if head.is_object or head.is_list else table
         return form.FORM, "it has columns"  # whose reader names those that are missing

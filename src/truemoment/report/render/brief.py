@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from truemoment.base.boundary.text import one_line
-from truemoment.report.model import CAUTION_LABEL, LEVELS, Block, Finding, Level, Remarks, Report, Table
+from truemoment.report.model import CAUTION_LABEL, LEVELS, Block, Finding, Level, Paragraph, Remarks, Report, Table
 from truemoment.report.render.terminal import MARGIN, WIDTH, block_lines, facts, first_columns, notes, sections
 from truemoment.report.words import columns_of, counted, listed, shortened
 
@@ -108,7 +108,9 @@ def _blocks(report: Report) -> Iterator[Block]:
 
 def _answer(report: Report) -> list[str]:
     """Return the headline and the paragraphs of the answer, or else the sentences with which the report begins."""
-    first = [*([report.headline] if report.headline else []), *report.answer]
+    first: list[Block] = [*([report.headline] if report.headline else []), *report.answer]
+    if report.headline and report.headline.level is None:  # it has a dash, so the sentences after it have one, too
+        first = [Finding((block.text,)) if isinstance(block, Paragraph) else block for block in first]
     if shown := [line for block in first if not isinstance(block, Table) for line in block_lines(block)]:
         return shown[:_ANSWER]
     findings: list[Finding] = []
