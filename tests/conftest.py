@@ -389,6 +389,7 @@ def paint():
         with av.open(str(path), "w") as container:
             stream = container.add_stream("libx264", rate=fps, options={"preset": "ultrafast", "crf": "10"})
             stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+            stream.codec_context.thread_count = 1  # pictures are small: threads would take most of the time
             for colour, seconds in shots:
                 pixels = np.full((48, 64, 3), colour, dtype=np.uint8)
                 for _ in range(round(seconds * fps)):
@@ -400,17 +401,48 @@ def paint():
 
 
 @pytest.fixture(scope="session")
-def painted(tmp_path_factory, paint):
-    """Three films, made once; tests get copies."""
-    folder = tmp_path_factory.mktemp("painted")
+def painted(once, paint):
+    """Three films, made once a run; tests get copies."""
     red, green, blue, grey = (200, 30, 30), (30, 200, 30), (30, 30, 200), (110, 110, 110)
-    paint(folder / "a.mp4", [(grey, 20), (red, 8), (blue, 12)])
-    paint(folder / "b.mp4", [(green, 10), (blue, 30)])
-    paint(folder / "c.mp4", [(blue, 4), (grey, 30), (red, 8), (green, 18)])
-    return folder
+
+    def fill(folder):
+        paint(folder / "a.mp4", [(grey, 20), (red, 8), (blue, 12)])
+        paint(folder / "b.mp4", [(green, 10), (blue, 30)])
+        paint(folder / "c.mp4", [(blue, 4), (grey, 30), (red, 8), (green, 18)])
+
+    return once("painted", fill)
 
 
 @pytest.fixture
 def films(tmp_path, painted):
     """Three films: two of them show red, 8 s long."""
     return Path(shutil.copytree(painted, tmp_path / "films"))
+
+
+@pytest.fixture(scope="session")
+def painted_index(once, painted, colours):
+    """An index of the three films, at two frames a second by mean colours, made once a run; tests get copies."""
+    from truemoment.searching.building import build_index
+    from truemoment.searching.layout import Settings, default_proposals
+    from truemoment.searching.writing import IndexWriter, list_videos
+
+    known = {"model": "colours", "encoder": "colours", "fingerprint": "c01075c01075c010", "n_dimensions": 3}
+
+    def fill(folder):
+        with IndexWriter(folder / "index", Settings(**known, fps=2.0, proposals=default_proposals(2.0))) as writer:
+            build_index(writer, list_videos([painted]).videos, colours.ColourLoader("colours"))
+
+    return once("painted-index", fill) / "index"
+
+
+@pytest.fixture
+def copy_index(tmp_path, painted_index, painted, films):
+    """Copy this index for the films of a test: copy_index(name) -> its folder in that of the test."""
+
+    def copied(name):
+        folder = Path(shutil.copytree(painted_index, tmp_path / name))
+        for file in folder.glob("videos/*/about.json"):
+            file.write_text(file.read_text().replace(str(painted.resolve()), str(films.resolve())))
+        return folder
+
+    return copied

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from importlinter.cli import lint_imports
 
-from .test_names import PACKAGE, modules
+from .test_names import PACKAGE, modules, tree_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -79,22 +79,23 @@ def dotted(node):
 
 def calls(tree):
     """Return the functions that a module calls by their full names, e.g. ``numpy.save``."""
-    full = {}
-    for node in ast.walk(tree):
+    full, nodes = {}, list(ast.walk(tree))
+    for node in nodes:
         if isinstance(node, ast.Import):
             full |= {
                 of.asname or of.name.split(".")[0]: of.name if of.asname else of.name.split(".")[0] for of in node.names
             }
         elif isinstance(node, ast.ImportFrom):
             full |= {of.asname or of.name: f"{node.module}.{of.name}" for of in node.names}
-    names = {dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = {dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
     return {re.sub(r"^\w+", lambda first: full.get(first[0], first[0]), name) for name in names}
 
 
 def test_only_the_boundary_opens_files():
     outside = {
         place: found
-        for place, tree in modules().items()
-        if not place.startswith("base/boundary/") and (found := sorted(filter(OPENING.fullmatch, calls(tree))))
+        for place in modules()
+        if not place.startswith("base/boundary/")
+        and (found := sorted(filter(OPENING.fullmatch, calls(tree_of(place)))))
     }
     assert set(outside) == set(OUTSIDE), outside

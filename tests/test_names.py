@@ -3,9 +3,12 @@
 import ast
 import doctest
 import functools
+import inspect
 import re
 from collections import defaultdict
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
 
 PACKAGE = Path(__file__).parents[1] / "src" / "truemoment"
 
@@ -26,11 +29,32 @@ HELD = ("cli", "searching")
 
 @functools.cache
 def modules():
-    """Return the tree of each module by its path."""
+    """Return the compiled code of each module by its path; Python keeps it on the disk, unlike the syntax tree."""
     return {
-        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8"))
+        path.relative_to(PACKAGE).as_posix(): SourceFileLoader(path.name, str(path)).get_code(path.name)
         for path in sorted(PACKAGE.rglob("*.py"))
     }
+
+
+def codes(code):
+    """Yield a module's code, and that of its functions, classes and expressions."""
+    yield code
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from codes(value)
+
+
+def names(code):
+    """Return all names of a module: variables, functions, classes, attributes, modules that it imports."""
+    return {name for part in codes(code) for name in (*part.co_varnames, *part.co_cellvars, *part.co_names)}
+
+
+def is_class(code):
+    return not code.co_flags & inspect.CO_OPTIMIZED and code.co_name != "<module>"
+
+
+def tree_of(path):
+    return ast.parse((PACKAGE / path).read_text("utf-8"))
 
 
 def values(tree):
@@ -44,19 +68,17 @@ def values(tree):
             yield node.attr, node.lineno
 
 
-def examples(tree):
+def examples(code):
     """Yield the tree of each example in docstrings."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
-            yield from (ast.parse(example.source) for example in doctest.DocTestParser().get_examples(text))
+    for text in {text for part in codes(code) for text in part.co_consts if isinstance(text, str) and ">>> " in text}:
+        yield from (ast.parse(example.source) for example in doctest.DocTestParser().get_examples(text))
 
 
 def test_a_class_name_means_one_thing():
     places = defaultdict(list)
-    for path, tree in modules().items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                places[node.name.lstrip("_")].append(f"{path}, line {node.lineno}")
+    for path, code in modules().items():
+        for part in filter(is_class, codes(code)):
+            places[part.co_name.lstrip("_")].append(f"{path}, line {part.co_firstlineno}")
     repeated = [f"{name}: {'; '.join(found)}" for name, found in places.items() if len(found) > 1]
     assert not repeated, "\n".join(repeated)
     assert len(places) > 400
@@ -65,8 +87,8 @@ def test_a_class_name_means_one_thing():
 def test_a_value_is_named_by_a_noun():
     bad = [
         f"{path}, line {line}: {name}"
-        for path, tree in modules().items()
-        for part in (tree, *examples(tree))
+        for path, code in modules().items()
+        for part in (*([tree_of(path)] if NO_NOUN & names(code) else []), *examples(code))
         for name, line in values(part)
         if name in NO_NOUN
     ]
@@ -87,10 +109,10 @@ def test_a_value_of_a_page_is_named_by_a_noun():
 
 def test_a_function_or_class_is_named_by_a_verb_or_noun():
     bad = [
-        f"{path}, line {node.lineno}: {node.name}"
-        for path, tree in modules().items()
+        f"{path}, line {part.co_firstlineno}: {part.co_name}"
+        for path, code in modules().items()
         if path.startswith(HELD)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.strip("_").lower() in NO_VERB_OR_NOUN
+        for part in codes(code)
+        if part.co_name.strip("_").lower() in NO_VERB_OR_NOUN
     ]
     assert not bad, "\n".join(bad)

@@ -27,7 +27,7 @@ from truemoment.web.pages.sessions import cookie_name
 from .conftest import annotations_of
 
 CLIENTS = 20
-QUICK_KILLS, ALL_KILLS = 3, 50
+QUICK_KILLS, ALL_KILLS = 2, 50
 
 
 def free_port():

@@ -13,6 +13,7 @@ from truemoment.web.annotating.preparing import prepare_one, prepare_study, reco
 from truemoment.web.annotating.store import StorageError, Store
 from truemoment.web.annotating.study import StudyFolder
 
+from ..thorough import quick_are
 from .conftest import annotations_of
 
 FULL = Path("/dev/full")
@@ -54,7 +55,7 @@ def prepare(video, path, folder):
 """
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", quick_are([2], [1, 2]))
 def test_a_video_that_ends_its_process_is_not_playable_and_the_others_are_prepared(
     make_study, monkeypatch, tmp_path, workers
 ):

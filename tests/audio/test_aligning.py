@@ -94,9 +94,10 @@ def test_damages_at_random(film_of, seed):
     check(film, drawn_damage(seed, film.script.duration_s), seed=seed)
 
 
-def test_paper_verdict_and_piece(made_film):
-    track, _ = made_film.damaged()
-    found = align_sounds(made_film.recording, track, PAPER)
+def test_paper_verdict_and_piece(film_of):
+    film = film_of(2)
+    track, _ = film.damaged()
+    found = align_sounds(film.recording, track, PAPER)
     assert found.paper.passed
     assert found.paper.within == QUICK.n_windows
     assert [(piece.rate, round(piece.delay_s, 4)) for piece in found.pieces] == [(1.0, -3.0)]  # as the damage has it

@@ -338,7 +338,8 @@ def test_a_killed_browser_keeps_what_the_server_never_got(study, tmp_path, chrom
     context.close()
 
 
-@pytest.mark.parametrize("choice", quick_are(["both"], ["mine", "theirs", "both"]))
+@pytest.mark.thorough  # tests/annotating/test_server.py has the answers of the server
+@pytest.mark.parametrize("choice", ["mine", "theirs", "both"])
 def test_two_tabs_show_their_conflict(study, choice):
     served = study()
     context = served.context()

@@ -184,6 +184,7 @@ def test_a_full_disk_is_told_until_there_is_room(study):
     assert page.is_hidden("#problem")
 
 
+@pytest.mark.thorough
 def test_a_change_that_the_server_may_have_is_not_altered(study):
     """The answer to the first save is lost. The next change has a key of its own: it is not taken for a repeat."""
     served = study()
@@ -369,6 +370,7 @@ def test_pictures_of_an_earlier_video_do_not_come_late(study):
     assert page.evaluate("window.pictures.image.src").endswith("?new")
 
 
+@pytest.mark.thorough  # test_annotate.py undoes and redoes one kind
 def test_undo_and_redo_of_every_kind_of_change(study):
     served = study()
     page = served.task_page("w01")

@@ -323,7 +323,7 @@ def test_details_fold_one_by_one_and_all_at_once(opened):
     assert folded.is_hidden()
 
 
-@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize("width", quick_are([1400], [400, 1400]))
 def test_print_shows_what_is_folded_and_no_control(opened, width):
     page = opened(width)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -358,7 +358,7 @@ def test_the_page_breaks_no_rule_of_accessibility(chromium, path, axe, width, co
     page.close()
 
 
-@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize("width", quick_are([400], [400, 1400]))
 def test_without_a_script_all_is_there_and_no_control_is_dead(opened, width):
     page = opened(width, java_script_enabled=False)
     assert page.locator("button, input, .tip, .hint").count() == 0

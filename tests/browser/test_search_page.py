@@ -35,19 +35,6 @@ class ColourOptions(EncoderOptions):
         return colours_of_tests.Colours()
 
 
-@pytest.fixture(scope="module")
-def painted_index(tmp_path_factory, painted, colours):
-    from truemoment.searching.building import build_index
-    from truemoment.searching.layout import Settings, default_proposals
-    from truemoment.searching.writing import IndexWriter, list_videos
-
-    folder = tmp_path_factory.mktemp("painted") / "videos.index"
-    known = {"model": "colours", "encoder": "colours", "fingerprint": "c01075c01075c010", "n_dimensions": 3}
-    with IndexWriter(folder, Settings(**known, fps=2.0, proposals=default_proposals(2.0))) as writer:
-        build_index(writer, list_videos([painted]).videos, colours.ColourLoader("colours"))
-    return folder
-
-
 class Served:
     """A search page that is being served."""
 
@@ -74,11 +61,9 @@ class Served:
 
 
 @pytest.fixture
-def served(tmp_path, painted_index, painted, films, chromium, serve_in_thread, watch):  # noqa: PLR0917 - fixtures
+def served(tmp_path, copy_index, chromium, serve_in_thread, watch):
     """Serve the index of three videos: served(model=None) -> Served; afterwards no page has broken a rule."""
-    folder = shutil.copytree(painted_index, tmp_path / "videos.index")
-    for file in folder.glob("videos/*/about.json"):
-        file.write_text(file.read_text().replace(str(painted.resolve()), str(films.resolve())))
+    folder = copy_index("videos.index")
     with contextlib.ExitStack() as stack:
         made = []
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-import shutil
+import time
 
 import numpy as np
 import pytest
@@ -51,52 +51,36 @@ class Client(TestClient):
         return found.json()
 
 
-@pytest.fixture(scope="session")
-def painted_index(tmp_path_factory, painted, colours):
-    """An index of the three films, built once."""
-    from truemoment.searching.building import build_index
-    from truemoment.searching.layout import Settings, default_proposals
-    from truemoment.searching.writing import IndexWriter, list_videos
-
-    folder = tmp_path_factory.mktemp("painted") / "films.index"
-    settings = Settings(
-        model="colours",
-        encoder="colours",
-        fingerprint="c01075c01075c010",
-        n_dimensions=3,
-        fps=2.0,
-        proposals=default_proposals(2.0),
-    )
-    with IndexWriter(folder, settings) as writer:
-        build_index(writer, list_videos([painted]).videos, colours.ColourLoader("colours"))
-    return folder
-
-
 @pytest.fixture
-def index(tmp_path, painted_index, painted, films):
+def index(copy_index):
     """An index of the films of this test, which may be changed."""
-    folder = shutil.copytree(painted_index, tmp_path / "films.index")
-    for file in folder.glob("videos/*/about.json"):
-        file.write_text(file.read_text().replace(str(painted.resolve()), str(films.resolve())))
-    return Index(folder)
+    return Index(copy_index("films.index"))
+
+
+def open_page(stack, index, folder, model=None, **options):
+    """Serve the page of an index, which keeps its files in a folder: the server, and a browser of its owner."""
+    settings = {"cache": folder / "cache", "collections": folder / "kept"} | options
+    server = stack.enter_context(open_search(Index(index), ColourOptions(model), **settings))
+    client = stack.enter_context(Client(server.app, None))
+    client.post("/in", json={"token": server.tokens.owner}, follow_redirects=False)
+    while model is None and server.service.model.state != "ready":
+        time.sleep(0.001)
+    return server, client
 
 
 @pytest.fixture
 def served(tmp_path, index):
     """Serve an index: with served() as (server, client)."""
     with contextlib.ExitStack() as stack:
+        yield lambda model=None, **options: open_page(stack, index.path, tmp_path, model, **options)
 
-        def serve(model=None, **options):
-            settings = {"cache": tmp_path / "cache", "collections": tmp_path / "kept"} | options
-            server = stack.enter_context(open_search(Index(index.path), ColourOptions(model), **settings))
-            client = stack.enter_context(Client(server.app, None))
-            client.post("/in", json={"token": server.tokens.owner}, follow_redirects=False)
-            if model is None:
-                while server.service.model.state != "ready":
-                    pass
-            return server, client
 
-        yield serve
+@pytest.fixture(scope="module")
+def refusing(painted_index, tmp_path_factory):
+    """A browser of a page's owner, for requests that are refused, and the folder of the page's collections."""
+    folder = tmp_path_factory.mktemp("refusing")
+    with contextlib.ExitStack() as stack:
+        yield open_page(stack, painted_index, folder)[1], folder / "kept"
 
 
 def as_arrays(strip):

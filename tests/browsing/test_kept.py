@@ -73,10 +73,10 @@ def test_another_tab_gets_what_is_there_and_nothing_vanishes(served):
     "name",
     ["..", "%2e%2e", "a" * 61, "CON", "lpt1", "a.b", "ü", " a", "a ", "a%00", "a%0Ab", "..%2f..%2fx"],
 )
-def test_names_of_collections(served, tmp_path, name):
-    _, client = served()
+def test_names_of_collections(refusing, name):
+    client, kept = refusing
     assert client.put(f"/api/collections/{name}", json={"revision": 0, "moments": []}).status_code in (400, 404, 405)
-    assert not (tmp_path / "kept").exists() or [of.name for of in (tmp_path / "kept").iterdir()] == [".lock"]
+    assert not kept.exists() or [of.name for of in kept.iterdir()] == [".lock"]
 
 
 @pytest.mark.parametrize("name", ["a", "A b_c-9", "a" * 60])
@@ -101,10 +101,10 @@ def test_good_names(served, name):
         {"more": 1},
     ],
 )
-def test_bad_moments_are_refused(served, tmp_path, wrong):
-    _, client = served()
+def test_bad_moments_are_refused(refusing, wrong):
+    client, kept = refusing
     assert put(client, 0, [RED | wrong]).status_code in (400, 404)
-    assert not (tmp_path / "kept" / "doors.jsonl").exists()
+    assert not (kept / "doors.jsonl").exists()
 
 
 def test_limits(served, monkeypatch):

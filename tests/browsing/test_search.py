@@ -87,8 +87,8 @@ def test_sequences_lists_and_filters_are_those_of_the_command_line(served, tmp_p
         ({"then": "a" * 2001}, "got 2,001 characters"),
     ],
 )
-def test_filters_that_do_not_fit_are_one_line(served, asked, problem):
-    _, client = served()
+def test_filters_that_do_not_fit_are_one_line(refusing, asked, problem):
+    client, _ = refusing
     client.search("red")
     refused = client.get("/api/search", params={"q": "red"} | asked)
     assert (refused.status_code, refused.json()["error"][: len(problem)]) == (400, problem)
@@ -151,7 +151,7 @@ def test_more_like_a_moment_leaves_it_out_and_works_without_a_model(served):
     assert all(of["v"] != 0 or of["end_s"] <= 20 or of["start_s"] >= 28 for of in found["moments"])
     assert found["like"] == {"v": 0, "start_s": 20.0, "end_s": 28.0}
     while server.service.model.state == "loading":
-        pass
+        time.sleep(0.001)
     refused = client.get("/api/search", params={"q": "red"})
     assert (refused.status_code, "no such model" in refused.text) == (422, True)
     index = client.get("/api/index").json()
@@ -277,8 +277,8 @@ def test_only_some_films(served):
         ("/preview/0/5-5.jpg", "start"),
     ],
 )
-def test_bad_requests_name_the_field(served, path, field):
-    _, client = served()
+def test_bad_requests_name_the_field(refusing, path, field):
+    client, _ = refusing
     answer = client.get(path)
     assert answer.status_code in (400, 404)
     assert answer.json()["field"] == field
@@ -305,7 +305,7 @@ def test_the_model_loads_while_the_page_is_there(served, colours, monkeypatch):
     assert (waiting.status_code, waiting.headers["Retry-After"]) == (503, "1")
     gate.set()
     while server.service.model.state == "loading":
-        pass
+        time.sleep(0.001)
     assert client.search("red")["moments"]
 
 

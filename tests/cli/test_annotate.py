@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 
 import pytest
@@ -49,6 +50,7 @@ def test_one_command_one_person(films, capsys):
         headers["Cookie"] = found["Set-Cookie"].split(";")[0]
         task = {"task": None}
         while task["task"] is None:  # the video is prepared in the background
+            time.sleep(0.02)
             task = json.loads(ask("POST", "/api/next", {})[1])
         body = {"key": "k" * 16, "base": 0, "verdict": "marked", "moments": [{"first": 5, "last": 9}], "submit": True}
         assert json.loads(ask("PUT", f"/api/tasks/{task['task']}/answer", body)[1])["state"] == "submitted"

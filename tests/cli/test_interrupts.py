@@ -65,6 +65,17 @@ def test_during_the_start_of_a_command(annotations, predictions, tmp_path, verb,
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.jsonl", "preds.jsonl"]
 
 
+def test_during_the_work():
+    code = """
+import time
+from truemoment.cli import main
+from truemoment.cli.group import cli
+cli.invoke = lambda _: (os.kill(os.getpid(), signal.SIGINT), time.sleep(10))
+main(sys.argv[1:])
+"""
+    assert python(code, "measures", "list") == (130, "", LINE)
+
+
 def test_nothing_is_imported_before_it_is_handled():
     code = "before = set(sys.modules)\nimport truemoment.cli\nprint(*sorted(set(sys.modules) - before))"
     ours = ["truemoment", "truemoment.base", "truemoment.base.version", "truemoment.cli"]

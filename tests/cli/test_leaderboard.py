@@ -10,7 +10,7 @@ import truemoment
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.cli import run
 from truemoment.studies.compare.ranking import rank_intervals
-from truemoment.studies.leaderboard import read_entries
+from truemoment.studies.leaderboard.entries import read_entries
 
 HEAD = "title: Doors\nannotations: mine.jsonl\nfit_split: none\nmeasures: R@1,IoU=0.5; mIoU\nsystems:\n"
 SYSTEMS = (
@@ -45,10 +45,11 @@ def write(folder, text):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """Write a site once: its pages take seconds."""
+def site(tmp_path_factory, empty_pictures):
+    """Write a site once, without drawing its figures: its pages take seconds."""
     board = make_board(tmp_path_factory.mktemp("made") / "board")
-    assert run(["leaderboard", str(board), *DRAWS, "--quiet", "--gate", GATE]) == 1  # a seed of seeds has 34 of 40
+    with empty_pictures():
+        assert run(["leaderboard", str(board), *DRAWS, "--quiet", "--gate", GATE]) == 1  # a seed of seeds has 34 of 40
     return board / "site"
 
 

@@ -4,11 +4,9 @@ import json
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
-import time
 from pathlib import Path
 
 import pytest
@@ -42,10 +40,8 @@ def test_the_console_script():
     assert (done.returncode, done.stdout, done.stderr) == (0, f"truemoment {__version__}\n", "")
 
 
-def test_statuses(annotations, predictions, tmp_path):
-    on = ["--annotations", annotations]
-    assert run("evaluate", predictions, *on, "--split", "test").returncode == 0
-    refused = run("evaluate", tmp_path / "none", *on)
+def test_statuses(annotations, tmp_path):
+    refused = run("evaluate", tmp_path / "none", "--annotations", annotations)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == f"truemoment: {tmp_path / 'none'}: no such file\n"
     bad = tmp_path / "bad.jsonl"
@@ -68,18 +64,26 @@ def test_nothing_heavy_is_imported_with_the_package():
     assert done.stdout == "[]\n"
 
 
-def test_the_help_of_a_command_loads_no_numpy():
-    # Importing NumPy takes as long as the rest of `truemoment evaluate --help`. The other commands were not looked at.
-    names = ["evaluate", "compare", "baseline", "humans", "train", "search"]
-    code = f"import sys\nfrom truemoment.cli.group import cli\n[cli.get_command(None, name) for name in {names}]\n"
-    done = subprocess.run(
-        [sys.executable, "-c", code + "print('numpy' in sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout == "False\n"
+def test_no_help_loads_numpy():
+    # Importing NumPy takes as long as the rest of `truemoment evaluate --help`.
+    code = """
+import sys, click
+from click.testing import CliRunner
+from truemoment.cli.group import cli
+
+def helps(command, *words):
+    done = CliRunner().invoke(cli, [*words, "--help"])
+    print(*words, done.exit_code, "numpy" in sys.modules)
+    context = click.Context(command)
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        helps(command.get_command(context, name), *words, name)
+
+helps(cli)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    helps = done.stdout.splitlines()
+    assert len(helps) > 50
+    assert next((line for line in helps if not line.endswith("0 False")), None) is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
@@ -94,41 +98,6 @@ class TestPosix:
             _, err = process.communicate(timeout=60)
         assert err == ""
         assert process.returncode == 0
-
-    @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-    def test_in_a_pipe(self):
-        line = f"{sys.executable} -m truemoment measures list | head -1; echo ${{PIPESTATUS[0]}}"
-        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, timeout=60)
-        assert done.stdout.splitlines()[0].split() == ["notation", "meaning"]
-        assert done.stdout.splitlines()[1] == "0"
-        assert done.stderr == ""
-
-    def test_a_signal_of_interruption(self, annotations):
-        # The command would take minutes, and is interrupted wherever it is.
-        words = [
-            *MODULE,
-            "bias",
-            "--annotations",
-            str(annotations),
-            "--permutations",
-            "1000000",
-            "--draws",
-            "100000",
-            "--json",
-            "-",
-        ]
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's "&" hands down that it is ignored
-        try:
-            process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        finally:
-            signal.signal(signal.SIGINT, before)
-        with process:
-            time.sleep(2)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        assert process.returncode == 130
-        assert out == ""
-        assert err.lstrip("\n") == "truemoment: interrupted; nothing half-written remains\n"
 
     @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
     @pytest.mark.parametrize("options", [[], ["--format", "native"]])
@@ -198,7 +167,7 @@ class TestPosix:
 
     @pytest.mark.parametrize("encoding", quick_are(["ascii:strict"], ["utf-8:strict", "ascii:strict"]))
     def test_names_that_are_no_text_where_output_is_strict(self, tmp_path, annotations, predictions, encoding):
-        mine, preds = (os.fsencode(tmp_path) + name for name in (b"/mine\xff.jsonl", b"/preds\xff.jsonl"))
+        mine, preds = (os.fsencode(tmp_path) + name for name in (b"/mine\xff.jsonl", "/préds".encode() + b"\xff.jsonl"))
         try:
             Path(os.fsdecode(mine)).write_bytes(annotations.read_bytes())
             Path(os.fsdecode(preds)).write_bytes(predictions.read_bytes())
@@ -215,7 +184,7 @@ class TestPosix:
             done = subprocess.run([*MODULE, *words], env=environment, capture_output=True, check=False, timeout=60)
             assert done.returncode == 0, done.stderr
             assert done.stderr == b""
-            assert rb"mine\xff.jsonl" in done.stdout or rb"preds\xff.jsonl" in done.stdout
+            assert rb"mine\xff.jsonl" in done.stdout or rb"ds\xff.jsonl" in done.stdout
         missing = subprocess.run(
             [*MODULE, b"evaluate", b"no\xff\xc3\xa9", *own],
             env=environment,
@@ -237,12 +206,6 @@ class TestPosix:
         done = subprocess.run([*MODULE, *words], capture_output=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout.decode("utf-8", "replace"))["match"]["rows"] == 3
-
-    def test_a_terminal_that_shows_only_ascii(self, annotations, predictions):
-        path = predictions.rename(predictions.with_name("préds.jsonl"))
-        environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-        done = run("evaluate", path, "--annotations", annotations, "--split", "test", env=environment)
-        assert done.returncode == 0, done.stderr
 
 
 def test_json_that_nobody_can_get_is_an_error(annotations, predictions):

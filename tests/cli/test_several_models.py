@@ -3,6 +3,7 @@
 import contextlib
 import json
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -127,7 +128,7 @@ def test_the_page_answers_as_the_command_line(call, both, tmp_path):
     ):
         client.post("/in", json={"token": server.tokens.owner})
         while not client.get("/api/index").json()["ready"]:
-            pass
+            time.sleep(0.001)
         assert client.get("/api/index").json()["models"] == ["colours", "hues"]
         sent = {"name": "red.png", "data": __import__("base64").b64encode(picture.read_bytes()).decode()}
         for words, answer in (

@@ -246,9 +246,8 @@ def test_bad_input_is_one_line_and_leaves_nothing(described, tmp_path, change, s
     assert not os.path.lexists(tmp_path / "out")
 
 
-def test_another_film_gives_no_sentences_and_says_why(described, tmp_path):
-    other = make_described(tmp_path / "other", minutes=1.5, seed=9, settings=DescribedSettings(pictures=False))
-    task = replace(task_of(described), described=str(other.track))
+def test_another_film_gives_no_sentences_and_says_why(described, short, tmp_path):
+    task = replace(task_of(described), described=read_tasks(short)[0].described)
     (film,) = collect_films([task], recipe_of(tmp_path / "out")).films
     assert film.report.discarded.startswith("not this film: another film, or a speed that was not tried")
     assert film.report.n_kept == 0

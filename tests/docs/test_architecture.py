@@ -42,21 +42,22 @@ def theirs(tmp_path_factory):
 
 
 QUICKLY = """
+import json
 import sys
 from pathlib import Path
-from tests.quick import quick_networks
-from truemoment.cli import main
-with quick_networks(Path("quick-networks")):
-    main(sys.argv[1:])
+from tests.quick import empty_pictures, quick_networks
+from truemoment.cli import run
+with quick_networks(Path("quick-networks")), empty_pictures():
+    sys.exit(max(map(run, json.loads(sys.argv[1]))))
 """
-"""The command line, whose networks of floors are trained for a few steps."""
+"""Commands, whose networks of floors are trained for a few steps, and whose figures are saved empty."""
 
 
 @pytest.fixture
 def run(theirs):
-    def run(*words):
+    def run(*commands):
         path = {"PYTHONPATH": f"{theirs}:{ROOT / 'src'}:{ROOT}", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        command = [sys.executable, "-c", QUICKLY, *words]
+        command = [sys.executable, "-c", QUICKLY, json.dumps(commands)]
         done = subprocess.run(command, cwd=theirs, env=path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -68,19 +69,19 @@ def test_a_format_a_measure_and_a_protocol(run):
     """By hand: all answers begin at 0 s; The share of moments that begin within two seconds of it."""
     starts = [json.loads(line)["moments"][0][0] for line in EXAMPLES.read_text().splitlines()]
     share = 100 * sum(start <= 2 for start in starts) / len(starts)
-    words = ["--annotations", EXAMPLES, "--measures", "StartWithin,s=2", "--protocol", "house-rules"]
-    found = run("evaluate", "mine.jsonl", *map(str, words))
+    words = ["--annotations", str(EXAMPLES), "--measures", "StartWithin,s=2", "--protocol", "house-rules"]
+    found = run(["evaluate", "mine.jsonl", *words])
     assert f"StartWithin,s=2  {share:.2f}" in found
     assert "mine.jsonl: spans (its lines have" in found
     assert "protocol:house-rules|hit:IoU>=m" in found
 
 
 def test_a_command(run):
-    assert re.search(r"^From other packages:\n  lengths +Print the median length", run("--help"), re.MULTILINE)
+    assert re.search(r"^From other packages:\n  lengths +Print the median length", run(["--help"]), re.MULTILINE)
     moments = [json.loads(line)["moments"][0] for line in EXAMPLES.read_text().splitlines()]
     lengths = sorted(end - start for start, end in moments)
     median = (lengths[59] + lengths[60]) / 2
-    assert run("lengths", str(EXAMPLES)) == f"{median:.1f} s\n"
+    assert run(["lengths", str(EXAMPLES)]) == f"{median:.1f} s\n"
 
 
 def test_a_model_trains_and_is_audited_with_a_floor_and_a_check(run, theirs):
@@ -90,9 +91,12 @@ def test_a_model_trains_and_is_audited_with_a_floor_and_a_check(run, theirs):
     write_world(world, theirs / "world")
     data = ("--annotations", "world/annotations.jsonl")
     features = ("--features", "world/features.npz")
-    assert "model  two-ends, " in run("train", "two-ends.yaml", *data, *features, "-o", "run")
     measured = ("--measures", "R@1,IoU=0.5", "--resamples", "200", "--permutations", "99", "--full")
-    found = run("audit", "run/test-ood.jsonl", *data, "--split", "test-ood", "--model", "run", *measured)
+    found = run(
+        ["train", "two-ends.yaml", *data, *features, "-o", "run"],
+        ["audit", "run/test-ood.jsonl", *data, "--split", "test-ood", "--model", "run", *measured],
+    )
+    assert "model  two-ends, " in found
     changed = re.search(r"R@1,IoU=0.5 changes from ([\d.]+) to ([\d.]+) \(segments shuffled\)", " ".join(found.split()))
     before, after = map(float, changed.groups())
     assert after < 0.7 * before

@@ -40,7 +40,7 @@ TEXTS = {name: path.read_text(encoding="utf-8") for name, path in refresh.PAGES.
 LONG = re.compile(
     r"truemoment (resplit --dataset|features perception:1 --dataset|meta ties --population --dataset|"
     r"baseline sentence-network|humans verbs.jsonl|demo --(collect|search)|"
-    r"reproduce (hidden-challenges-(1|blind)|bandwidth-search|mad-1|verb-coverage|axiou-noise)) "
+    r"reproduce (hidden-challenges-(1|blind)|bandwidth-search|mad-1|verb-coverage|axiou-noise|closer-look-resplit)) "
 )
 """Commands that take long on whole real files."""
 

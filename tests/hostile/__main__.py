@@ -26,6 +26,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(prog="python -m tests.hostile")
     arguments.add_argument("--inputs", type=int, default=0, help="inputs; 20,000 where nothing else is asked for")
     arguments.add_argument("--requests", type=int, default=0, help="requests to each server")
+    arguments.add_argument("--connections", type=int, default=0, help="connections that are held to each server then")
     arguments.add_argument("--minutes", type=float, default=0, help="ask all servers so long, and print their memory")
     arguments.add_argument("--crashes", type=int, default=0, help="kills of each long command")
     arguments.add_argument("--only", default="", help="commands to kill, with commas; or how a swept one begins")
@@ -129,7 +130,7 @@ def ask_servers(given: argparse.Namespace, folder: Path) -> int:
     place, found = place_for_servers(folder), []
     for server in SERVERS:
         began = time.monotonic()
-        found += hunt_server(server, place, given.seed, given.requests)
+        found += hunt_server(server, place, given.seed, given.requests, given.connections)
         print(f"{server.name}: {given.requests:,} requests in {time.monotonic() - began:.0f} s", flush=True)
     print(*found, sep="\n")
     print(f"{len(found)} handled badly")

@@ -18,8 +18,6 @@ from tests.hostile.place import CANARY, MINE
 from tests.hostile.requests import Route, draw_request
 
 START_S, ANSWER_S, WAIT_S = 60.0, 10.0, 1.0
-SLOW, SILENT = 200, 1000
-"""Connections that are held open together."""
 
 
 @dataclass(frozen=True)
@@ -246,11 +244,11 @@ def _opened(running: Running) -> socket.socket:
     return socket.create_connection((address, int(port)), timeout=ANSWER_S)
 
 
-def press(server: Server, running: Running) -> list[str]:
-    """Hold connections that drip, and many that are silent; return what the server did badly meanwhile and after."""
+def press(server: Server, running: Running, n_connections: int) -> list[str]:
+    """Hold so many silent connections, and before a fifth that drip; return what the server did badly."""
     found = []
     before = _use(running.process)
-    for name, count in (("slow", SLOW), ("silent", SILENT)):
+    for name, count in (("slow", n_connections // 5), ("silent", n_connections)):
         with contextlib.ExitStack() as stack:
             connections: list[socket.socket] = []
             for _ in range(count):
@@ -284,8 +282,8 @@ def _use(process: int) -> tuple[int, int]:
     return len(list(Path(f"/proc/{process}/fd").iterdir())), pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def hunt_server(server: Server, place: Path, seed: int, n_requests: int) -> list[str]:
-    """Ask a server so many things; return what it did badly."""
+def hunt_server(server: Server, place: Path, seed: int, n_requests: int, n_connections: int) -> list[str]:
+    """Ask a server so many things, and hold connections to it; return what it did badly."""
     running, found = start(server, place), []
     try:
         if not is_well(server, running):
@@ -293,7 +291,8 @@ def hunt_server(server: Server, place: Path, seed: int, n_requests: int) -> list
         with ThreadPoolExecutor(16) as threads:  # most only wait
             asked = threads.map(lambda number: _ask_one(server, running, seed, number), range(n_requests))
             found += [wrong for wrong in asked if wrong]
-        found += press(server, running)
+        if n_connections:
+            found += press(server, running, n_connections)
         if not is_well(server, running):
             found.append(f"{server.name}: no longer answers after {n_requests} requests")
     finally:

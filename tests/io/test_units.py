@@ -12,7 +12,7 @@ from truemoment.base.errors import InputError
 from truemoment.cli import run
 from truemoment.data.formats import read_predictions
 from truemoment.data.units import ReferenceTimes, look_at_units
-from truemoment.studies.meta.loading import SystemSource, VariantSource
+from truemoment.studies.meta.request import SystemSource, VariantSource
 
 N = 120
 

@@ -7,7 +7,7 @@ import pytest
 from truemoment import read_annotations, read_predictions
 from truemoment.base.errors import UsageError
 from truemoment.evaluation.evaluate import evaluate
-from truemoment.studies.meta.loading import SystemSource, VariantSource
+from truemoment.studies.meta.request import SystemSource, VariantSource
 
 MEASURES = "mIoU; R@1,IoU=0.5"
 

@@ -1,9 +1,7 @@
 """An encoder whose vectors are mean colours, from -1/2 to 1/2: what must be found is known without a model."""
 
-import os
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -26,19 +24,6 @@ class Slow(Mean):
 
     def __call__(self, rgb):
         time.sleep(0.01)
-        return super().__call__(rgb)
-
-
-@dataclass
-class Fatal(Mean):
-    """Ends its process as long as a file is there; one that is called .once is removed."""
-
-    file: Path
-
-    def __call__(self, rgb):
-        if self.file.exists():
-            self.file.unlink(missing_ok=True) if self.file.suffix == ".once" else None
-            os._exit(9)
         return super().__call__(rgb)
 
 
@@ -74,15 +59,13 @@ class Hues(Colours):
 
 @dataclass(frozen=True)
 class ColourLoader(Loader):
-    """ "slow": a hundredth of a second a picture; "fatal:FILE": see Fatal; "none": is not."""
+    """ "slow": a hundredth of a second a picture; "none": is not."""
 
     def load(self):
         if self.model == "none":
             raise MissingPackageError("colours", "paint", "the encoder")
         if self.model == "slow":
             return Colours(Slow())
-        if self.model.startswith("fatal:"):
-            return Colours(Fatal(Path(self.model.removeprefix("fatal:"))))
         return Colours()
 
 

@@ -146,7 +146,7 @@ def damaged_texts(name, content):
             yield "".join([*lines[:k], lines[k][: len(lines[k]) // 2] + "\n", *lines[k + 1 :]])
 
 
-MOST_DAMAGES = 40
+MOST_DAMAGES = 20
 """Of a file in the quick test, evenly over it."""
 
 

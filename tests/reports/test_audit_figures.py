@@ -89,8 +89,9 @@ def test_settings_of_the_user_neither_reach_a_figure_nor_are_changed(drawn):
     assert odd == drawing.inline_svg(drawn["displacement"])
 
 
+@pytest.mark.thorough
 def test_names_in_any_script_can_be_drawn(hostile):
-    """Warnings are errors here, as that a font lacks a letter; $ must not begin a formula."""
+    """Warnings are errors here, as that a font lacks a letter; $ must not begin a formula. As SVG: test_page.py."""
     for one in report.report(hostile).drawings:
         with drawing.drawing_style():
             picture = io.BytesIO()

@@ -11,7 +11,7 @@ from page_reader import without_script
 
 from truemoment.base.boundary.documents import as_json
 from truemoment.data.language.paragraphs import OrderOfStarts
-from truemoment.report.model import Finding, Paragraph
+from truemoment.report.model import Drawing, Finding, Paragraph
 from truemoment.report.render import html as renderer
 from truemoment.report.render import latex, markdown, terminal
 from truemoment.report.words import p_value
@@ -253,9 +253,8 @@ def test_names_are_fit_for_files_and_links(world_survey, dataset, name):
 
 
 def test_the_page_of_a_hostile_dataset_has_every_sentence_and_different_ids(hostile_survey, monkeypatch):
-    monkeypatch.setattr(
-        "truemoment.report.drawing.inline_svg", lambda drawing: f"<svg>{drawing.name}</svg>"
-    )  # drawn in other tests
+    shown = ("drawing", lambda drawing: f"<svg>{drawing.name}</svg>")  # figures are drawn in other tests
+    monkeypatch.setitem(renderer._DRAWN, Drawing, shown)
     text = renderer.page(bias.report([hostile_survey, hostile_survey], seed=0))
     assert not {"\u202e", "\x00", "\x1b"} & set(text)
     assert "<script>" not in without_script(text)

@@ -58,27 +58,12 @@ def build(tmp_path, colours, settings):
     return make
 
 
-@pytest.fixture(scope="session")
-def built(tmp_path_factory, painted, colours, settings):
-    """An index of the three films, built once; tests get copies."""
-    from truemoment.searching.building import build_index
-    from truemoment.searching.writing import IndexWriter, list_videos
-
-    folder = tmp_path_factory.mktemp("built") / "index"
-    with IndexWriter(folder, settings()) as writer:
-        build_index(writer, list_videos([painted]).videos, colours.ColourLoader("colours"))
-    return folder
-
-
 @pytest.fixture
-def index(tmp_path, built, painted, films):
+def index(copy_index):
     """An index of the films of this test, at tmp_path / "index"."""
     from truemoment.searching.index import Index
 
-    folder = shutil.copytree(built, tmp_path / "index")
-    for file in folder.glob("videos/*/about.json"):
-        file.write_text(file.read_text().replace(str(painted.resolve()), str(films.resolve())))
-    return Index(folder)
+    return Index(copy_index("index"))
 
 
 @pytest.fixture(scope="session")

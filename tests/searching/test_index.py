@@ -389,10 +389,10 @@ def test_parts_are_those_of_one_film_and_one_way_to_read_it(begun, films, settin
         (lambda part: np.save(part.with_name("000099.npy"), np.load(part)), 3),  # more than there can be
     ],
 )
-def test_damaged_parts_are_done_again(begun, built, films, build, damage, n_kept):  # noqa: PLR0917 - fixtures
+def test_damaged_parts_are_done_again(begun, painted_index, films, build, damage, n_kept):  # noqa: PLR0917 - fixtures
     damage(next(begun.glob("parts/*/000001.npy")))
     assert build([films / "a.mp4"], part_s=10.0).parts_kept == n_kept
-    np.testing.assert_array_equal(Index(begun)["a"], Index(built)["a"])
+    np.testing.assert_array_equal(Index(begun)["a"], Index(painted_index)["a"])
 
 
 def test_parts_of_fewer_rows_than_were_due_are_refused(tmp_path, settings):

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import Annotations, Saliency
 from truemoment.cli import run
-from truemoment.collection.review_file import Review, ReviewFigure
-from truemoment.collection.review_noise import noise_of_review
 from truemoment.data.datasets import own
 from truemoment.learning.training.examples import drawn_pairs
 from truemoment.learning.training.mixed_stores import MixedFeatures
@@ -361,20 +359,3 @@ def test_groups_of_a_collection_are_read_beside_its_annotations(films, tmp_path,
     (folder / "splits.jsonl").write_text("".join(json.dumps(line) + "\n" for line in groups))
     assert run(words(folder, tmp_path / "mix", "--grid", "table5")) == 2
     assert f"clean has 1 of the films of annotations.jsonl/test ({of_split['test']})" in capsys.readouterr().err
-
-
-def test_noise_of_a_review():
-    figures = [
-        ReviewFigure(name=name, statistic=kind, unit="", value=value, ci95=None, n_sentences=9, n_films=2)
-        for name, kind, value in (
-            ("dialogue", "share", 0.04),
-            ("wrong words", "share", 0.2),
-            ("collected and seen, start", "median", 0.674490),
-        )
-    ]
-    review = Review(
-        n_sentences=9, n_films=2, n_kept=9, reviewers=("a",), figures=tuple(figures), agreement=(), resamples=2, seed=0
-    )
-    noise = noise_of_review(review)
-    assert (noise.dialogue_share, noise.word_error, noise.shift_s, noise.joined_share) == (0.04, 0.2, 0.0, 0.05)
-    assert noise.jitter_s == pytest.approx(1.0)  # the median of |N(0, 1)| is 0.6745

@@ -71,6 +71,7 @@ def encode_video(
         stream.codec_context.time_base = Fraction(1, rate)
         stream.codec_context.gop_size = gop
         stream.codec_context.max_b_frames = b_frames
+        stream.codec_context.thread_count = 1  # pictures are small: threads would take most of the time
         if codec == "libx264":
             options = {"preset": "ultrafast", "bf": str(b_frames), "sc_threshold": "0", "x264-params": x264}
             stream.codec_context.options = options

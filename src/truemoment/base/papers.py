@@ -100,14 +100,7 @@ CLOSER_LOOK = Paper(
 )
 AXIOU = Paper(
     "togashi2022axiou",
-    (
-        "Togashi, Riku",
-        "Otani, Mayu",
-        "Nakashima, Yuta",
-        "Rahtu, Esa",
-        "Heikkilä, Janne",
-        "Sakai, Tetsuya",
-    ),
+    ("Togashi, Riku", "Otani, Mayu", "Nakashima, Yuta", "Rahtu, Esa", "Heikkilä, Janne", "Sakai, Tetsuya"),
     "AxIoU: An Axiomatically Justified Measure for Video Moment Retrieval",
     "CVPR",
     2022,
@@ -150,14 +143,7 @@ TALL = Paper(
 )
 CHARADES = Paper(
     "sigurdsson2016hollywood",
-    (
-        "Sigurdsson, Gunnar A.",
-        "Varol, Gül",
-        "Wang, Xiaolong",
-        "Farhadi, Ali",
-        "Laptev, Ivan",
-        "Gupta, Abhinav",
-    ),
+    ("Sigurdsson, Gunnar A.", "Varol, Gül", "Wang, Xiaolong", "Farhadi, Ali", "Laptev, Ivan", "Gupta, Abhinav"),
     "Hollywood in Homes: Crowdsourcing Data Collection for Activity Understanding",
     "ECCV",
     2016,
@@ -178,14 +164,7 @@ ACTIVITYNET = Paper(
 )
 DIDEMO = Paper(
     "hendricks2017localizing",
-    (
-        "Hendricks, Lisa Anne",
-        "Wang, Oliver",
-        "Shechtman, Eli",
-        "Sivic, Josef",
-        "Darrell, Trevor",
-        "Russell, Bryan",
-    ),
+    ("Hendricks, Lisa Anne", "Wang, Oliver", "Shechtman, Eli", "Sivic, Josef", "Darrell, Trevor", "Russell, Bryan"),
     "Localizing Moments in Video with Natural Language",
     "ICCV",
     2017,

@@ -30,9 +30,6 @@ MAX_TIME_S = 1e8
 Seconds = Annotated[float, msgspec.Meta(ge=-MAX_TIME_S, le=MAX_TIME_S)]
 """A time or duration as files have it; where one is read from JSON, an error names its file, line and field."""
 
-Seed = Annotated[int, msgspec.Meta(ge=0)]
-"""Seed of what is drawn, as files have it."""
-
 Status = Literal["parsed", "no answer", "refused", "ambiguous", "failed"]
 """How an answer in words was understood.
 
@@ -80,8 +77,7 @@ def _as_offsets(values: npt.ArrayLike, name: str, n_lists: int, n_items: int) ->
     whole = column.dtype.kind in "iu" and column.shape == (n_lists + 1,)
     if not whole or column[0] != 0 or column[-1] != n_items or np.any(np.diff(column.astype(np.int64)) < 0):
         raise InputError(
-            f"expected {n_lists + 1} rising positions from 0 to {n_items}, got shape {column.shape}",
-            field=name,
+            f"expected {n_lists + 1} rising positions from 0 to {n_items}, got shape {column.shape}", field=name
         )
     column = column.astype(np.int64, copy=False).view()
     column.flags.writeable = False

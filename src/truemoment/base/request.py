@@ -291,8 +291,5 @@ def _documented(text: str, record: type) -> str:
     pattern = re.compile(r"--([a-z][a-z-]*)")
     for _, entry, _ in fields_of(record):
         if words := entry.metadata.get("text") or entry.metadata.get("python"):
-            lines += [
-                entry.name,
-                "    " + pattern.sub(lambda match: f"`{match[1].replace('-', '_')}`", words),
-            ]
+            lines += [entry.name, "    " + pattern.sub(lambda match: f"`{match[1].replace('-', '_')}`", words)]
     return f"{head.rstrip()}\n" + "\n".join(lines) + f"\n{returns}{rest}"

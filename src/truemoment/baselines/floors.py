@@ -177,10 +177,6 @@ class Floor:
         packed = self.cache.arrays("answers", key, lambda: pack_answers(self._predictions(annotations)))
         return unpack_answers(packed, annotations.queries.query_id)
 
-    def has_answers(self, annotations: Annotations) -> bool:
-        """Return whether its answers to a split are in the cache."""
-        return self.cache.holds("answers", self.key_of_answers(annotations))
-
     def key_of_answers(self, annotations: Annotations) -> dict[str, Any]:
         """Return everything on which its answers to a split depend, as JSON values."""
         setting = self.setting
@@ -411,7 +407,8 @@ def _tasks(setting: Setting, names: Sequence[str]) -> Iterator[SharedTasks]:
     train, annotations = setting.train, setting.annotations
     seconds = {name: expected_s(name, 0 if train is None else len(train), len(annotations)) for name in names}
     in_order = sorted(names, key=seconds.__getitem__)
-    missing = [name for name in names if not Floor(name, setting).has_answers(annotations)]
+    floors = [Floor(name, setting) for name in names]
+    missing = [floor.name for floor in floors if not floor.cache.holds("answers", floor.key_of_answers(annotations))]
     is_long = sum(seconds[name] for name in missing) >= LONG_S and any(name in FITS for name in missing)
     if not is_long or Floor(NETWORK, setting).cache.folder is None or (os.cpu_count() or 1) < 2:
         yield SharedTasks(in_order, None, str)

@@ -69,9 +69,6 @@ def cell_ious(annotations: Annotations, proposals: SparseMap) -> npt.NDArray[np.
     for low in range(0, len(start), BLOCK_ROWS):
         rows = slice(low, low + BLOCK_ROWS)
         ious[rows] = temporal_iou(
-            first[None] / proposals.n_clips,
-            (last[None] + 1) / proposals.n_clips,
-            start[rows, None],
-            end[rows, None],
+            first[None] / proposals.n_clips, (last[None] + 1) / proposals.n_clips, start[rows, None], end[rows, None]
         )
     return ious

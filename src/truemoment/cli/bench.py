@@ -19,8 +19,6 @@ from truemoment.cli.outputs import floors_cache, say, status_line
 from truemoment.cli.parts import Output, PageOutput
 from truemoment.cli.threads import threads_of_workers
 from truemoment.cli.trials import EXIT_WITHOUT_FIGURES, read_seeds, trial_lines
-from truemoment.data.datasets.source import files_of
-from truemoment.learning.training.results import keep
 from truemoment.studies.request import data_dir
 
 if TYPE_CHECKING:
@@ -100,6 +98,7 @@ class BenchRequest(Request):
 
     def inputs(self) -> list[Path]:
         """Return the recipes, the finished runs, and the files of the dataset."""
+        from truemoment.data.datasets.source import files_of
         from truemoment.reproduction.bench.tables import get_bench
 
         table = get_bench(self.table_name)
@@ -122,6 +121,7 @@ def command(request: BenchRequest, page: PageOutput, output: Output) -> None:
     truemoment bench closer-look --data-dir data -o bench --workers 2
     truemoment bench closer-look --features i3d.hdf5 --methods tan2d,drn --seeds 0 --budget-hours 8 -o bench
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.learning.training.results import keep
     from truemoment.learning.training.sweep import read_methods
     from truemoment.learning.training.sweep_run import read_measures
     from truemoment.reproduction.bench import report as reports

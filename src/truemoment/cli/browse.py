@@ -23,9 +23,6 @@ from truemoment.cli.search.page import serve_search
 from truemoment.cli.serving import PageServing, SearchPageOptions, ServingOptions, cache_folder, serve_links
 from truemoment.data.named_file import file_by_system
 from truemoment.report.words import points
-from truemoment.searching.encoder_options import EncoderOptions
-from truemoment.searching.index import Index
-from truemoment.searching.layout import is_index
 from truemoment.studies.request import Data, Fitting, ReadingPredictions, path_of
 
 if TYPE_CHECKING:
@@ -86,6 +83,10 @@ def command(
     truemoment browse ours=run1.jsonl theirs=base.jsonl --annotations mine.jsonl --split test
     truemoment browse videos.index
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.searching.encoder_options import EncoderOptions
+    from truemoment.searching.index import Index
+    from truemoment.searching.layout import is_index
+
     serving.listening()
     if len(request.predictions) == 1 and is_index(Path(request.predictions[0])):
         _refuse_of_answers()
@@ -149,6 +150,8 @@ def serve_looking(
     data_words
         Options that name the annotations.
     """
+    from truemoment.searching.encoder_options import EncoderOptions
+    from truemoment.searching.index import Index
     from truemoment.web.browsing.looking_routes import Commands
     from truemoment.web.browsing.looking_site import open_looking
     from truemoment.web.browsing.notes import notes_beside

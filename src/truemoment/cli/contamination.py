@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
-from truemoment.base.records import Annotations
 from truemoment.base.request import In, InDataset, Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.outputs import refuse_files, refuse_outputs, say
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.data.datasets import load_annotations
-from truemoment.data.datasets.own import write
-from truemoment.data.datasets.source import AnnotationSource
 from truemoment.data.named_file import file_by_system
-from truemoment.data.references import read_annotations
 from truemoment.studies.request import MappedData, ReadingPredictions, Testing
+
+if TYPE_CHECKING:
+    from truemoment.base.records import Annotations
+    from truemoment.data.datasets.source import AnnotationSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +34,9 @@ class FreshSource(Request):
 
     def read(self, data_dir: Path | None) -> Annotations | None:
         """Read them, if any are named."""
+        from truemoment.data.datasets import load_annotations
+        from truemoment.data.references import read_annotations
+
         if self.fresh is not None and self.fresh_annotations is not None:
             raise UsageError("got --fresh and --fresh-annotations, expected one of them")
         if self.fresh_annotations is not None:
@@ -109,6 +112,7 @@ def command(
 
 def _write_probes(data: AnnotationSource, folder: Path, seed: int, output: Output) -> None:
     """Write a file of annotations per probe."""
+    from truemoment.data.datasets.own import write
     from truemoment.studies.contamination.probes import PROBES, probes
 
     refuse_files({"--write-probes": folder})

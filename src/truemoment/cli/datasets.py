@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,13 +15,11 @@ from truemoment.cli.command import Group
 from truemoment.cli.delivery import deliver, show, show_list
 from truemoment.cli.outputs import say
 from truemoment.cli.parts import Output, full
-from truemoment.data.datasets import DATASETS, data_folder, get_dataset, load_annotations
-from truemoment.data.datasets.base import WHY_NOT_FETCHED, Split
-from truemoment.data.datasets.check import check_annotations, check_dataset
-from truemoment.data.datasets.fetch import fetch as fetch_dataset
-from truemoment.data.references import read_annotations
 from truemoment.report.model import Block, Cell, Finding, Report, Section, Table
 from truemoment.studies.request import data_dir
+
+if TYPE_CHECKING:
+    from truemoment.data.datasets import Split
 
 
 @click.group("datasets", cls=Group)
@@ -31,6 +30,8 @@ def command() -> None:
 @command.command("list")
 def list_datasets() -> None:
     """List the datasets."""
+    from truemoment.data.datasets import DATASETS
+
     rows = [(dataset.name, dataset.access, ", ".join(map(_size, dataset.splits))) for dataset in DATASETS.values()]
     show_list(("dataset", "access", "queries"), rows)
 
@@ -52,6 +53,8 @@ def info(request: InfoRequest) -> None:
 
     With its citation, licence, files with checksums, splits and notes.
     """
+    from truemoment.data.datasets import get_dataset
+
     dataset = get_dataset(request.name)
     facts = [
         ("dataset", f"{dataset.title} ({dataset.name})"),
@@ -104,6 +107,9 @@ def check(request: CheckRequest) -> None:
 
     Exit status 0 if counts and checksums are as published and faults as recorded, else 1.
     """
+    from truemoment.data.datasets import DATASETS, data_folder, get_dataset, load_annotations
+    from truemoment.data.datasets.check import check_annotations, check_dataset
+    from truemoment.data.references import read_annotations
     from truemoment.studies.bias import report_dataset_check as reports
 
     if request.name not in DATASETS and Path(request.name).is_file():
@@ -139,6 +145,10 @@ def fetch(request: FetchRequest) -> None:
 
     Their checksums are verified. If they cannot be downloaded, the steps to obtain them are printed instead.
     """
+    from truemoment.data.datasets import data_folder, get_dataset
+    from truemoment.data.datasets.base import WHY_NOT_FETCHED
+    from truemoment.data.datasets.fetch import fetch as fetch_dataset
+
     dataset = get_dataset(request.name)
     if dataset.access != "open":
         say(f"{dataset.title} {WHY_NOT_FETCHED[dataset.access]}:")

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 def deliver(
-    report: Report,
-    document: Callable[[], Mapping[str, Any]],
-    output: Output,
-    page: PageOutput | None = None,
+    report: Report, document: Callable[[], Mapping[str, Any]], output: Output, page: PageOutput | None = None
 ) -> None:
     """Write a report and its JSON document, which is made only if requested, everywhere the options ask for."""
     from truemoment.report.render import terminal
@@ -48,10 +45,7 @@ def deliver_log(report: Report, document: Callable[[], Mapping[str, Any]], outpu
 
 
 def write_files(
-    report: Report,
-    document: Callable[[], Mapping[str, Any]],
-    output: Output,
-    page: PageOutput | None = None,
+    report: Report, document: Callable[[], Mapping[str, Any]], output: Output, page: PageOutput | None = None
 ) -> None:
     """Write the files of a result, as :func:`deliver` does, and print nothing."""
     if page is not None and page.html is not None:

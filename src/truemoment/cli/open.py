@@ -9,7 +9,6 @@ from typing import Literal
 
 import click
 
-from truemoment.base.boundary.caching import Cache
 from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.parts import Threads
@@ -65,6 +64,7 @@ def command(
     truemoment open results --dataset charades-cd --split test-ood --data-dir data --videos charades
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     listening = serving.listening()
+    from truemoment.base.boundary.caching import Cache
     from truemoment.web.opening.folder_site import open_folder
     from truemoment.web.pages.launch import bind
 

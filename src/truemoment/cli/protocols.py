@@ -11,7 +11,6 @@ from truemoment.base.request import Request, argument
 from truemoment.cli import binder
 from truemoment.cli.command import Group
 from truemoment.cli.delivery import show, show_list
-from truemoment.evaluation.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
 from truemoment.report.model import Cell, Report, Section, Table
 
 
@@ -23,6 +22,8 @@ def command() -> None:
 @command.command("list")
 def list_protocols() -> None:
     """List the protocols."""
+    from truemoment.evaluation.protocols import PROTOCOLS
+
     show_list(("protocol", "meaning"), [(protocol.name, protocol.summary) for protocol in PROTOCOLS.values()])
 
 
@@ -39,6 +40,8 @@ def show_protocol(request: ProtocolRequest) -> None:
 
     NAME may change fields: 'default,comparison=>=,tolerance=none'.
     """
+    from truemoment.evaluation.protocols import CONVENTION_FIELDS, get_protocol
+
     protocol = get_protocol(request.name)
     rows = tuple(
         (

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.base.boundary.caching import Cache
 from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, number, option
 from truemoment.cli.outputs import say
@@ -102,17 +101,13 @@ class SearchPageOptions(Request):
 
 def cache_folder() -> Path:
     """Return the folder of pictures and prepared videos."""
+    from truemoment.base.boundary.caching import Cache
+
     return Cache.of_user().folder or Path()
 
 
 def serve_links(
-    app: Application,
-    sock: socket.socket,
-    listening: Listening,
-    links: Mapping[str, str],
-    *,
-    open_it: bool,
-    ending: str,
+    app: Application, sock: socket.socket, listening: Listening, links: Mapping[str, str], *, open_it: bool, ending: str
 ) -> None:
     """Serve a page until Ctrl-C; when it answers, print its links and open the first one.
 

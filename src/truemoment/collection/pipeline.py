@@ -284,11 +284,7 @@ def collect_films(
 
 
 def _results(
-    tasks: Sequence[FilmTask],
-    recipe: CollectRecipe,
-    engine: Engine,
-    workers: int | None,
-    on_status: Progress,
+    tasks: Sequence[FilmTask], recipe: CollectRecipe, engine: Engine, workers: int | None, on_status: Progress
 ) -> Iterator[DoneFilm | FailedFilm]:
     """Yield the outcome of each film."""
     if len(tasks) == 1 and engine == "local":

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.version import __version__ as version
 from truemoment.collection.card import figure_text, interval_text
@@ -118,9 +116,3 @@ def _agreement(review: Review) -> Block:
 
 def _or_undefined(value: float | None) -> str:
     return UNDEFINED if value is None else number(value, 2)
-
-
-def document_of_estimates(review: Review) -> dict[str, Any]:
-    """Return what programs read of a review."""
-    document: dict[str, Any] = msgspec.to_builtins(review)
-    return document

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from truemoment.base.boundary.files import read_json
+from truemoment.base.boundary.files import Seed, read_json
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import InputError
-from truemoment.base.records import Seed
 from truemoment.base.version import __version__ as version
 from truemoment.collection.layout import REVIEW
 

@@ -70,10 +70,7 @@ def compare_rules(
     rows: list[tuple[str, Callable[[], list[StoredSentence]]]] = [
         ("no rule", lambda: apply_rule(CollectSettings(keep_all=True), Evidence())),
         ("paper: any overlap with a cue", lambda: apply_rule(paper, evidence)),
-        (
-            "paper, captions of sounds not left out",
-            lambda: apply_rule(paper, replace(evidence, cues=[*cues, *sounds])),
-        ),
+        ("paper, captions of sounds not left out", lambda: apply_rule(paper, replace(evidence, cues=[*cues, *sounds]))),
         (f"paper, {100 * MISSING:.0f} % of the cues missing", lambda: apply_rule(paper, replace(evidence, cues=fewer))),
         (f"overlap of more than {OVERLAP_S:g} s", lambda: apply_rule(paper, replace(evidence, overlap_s=OVERLAP_S))),
         ("subtitles: overlap and text", lambda: apply_rule(CollectSettings(dialogue="subtitles"), evidence)),

@@ -146,13 +146,7 @@ def _unit(part: re.Match[str], field: str, numbers: Collection[str]) -> tuple[st
 
 
 def unknown_column(
-    name: str,
-    columns: Iterable[str],
-    *,
-    path: AnyPath,
-    field: str,
-    line: int | None = 1,
-    option: str = OPTION,
+    name: str, columns: Iterable[str], *, path: AnyPath, field: str, line: int | None = 1, option: str = OPTION
 ) -> InputError:
     """Return the error of a column that a file does not have, with those that it has and the nearest."""
     columns = list(dict.fromkeys(columns))

@@ -49,16 +49,7 @@ from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.references import ReferenceRule
 
 HIT = "hit"
-KINDS = (
-    HIT,
-    "too long",
-    "too short",
-    "shifted",
-    "wrong place",
-    "empty or swapped",
-    "no answer",
-    "faulty reference",
-)
+KINDS = (HIT, "too long", "too short", "shifted", "wrong place", "empty or swapped", "no answer", "faulty reference")
 """Every kind, in the order of the table."""
 
 NEARLY = 0.9

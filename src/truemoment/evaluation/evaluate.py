@@ -538,11 +538,7 @@ class _Pairing:
             start, end, score, length = self._answers(block, width)
             if self.protocol.nms_threshold is not None:
                 keep = suppress(
-                    start,
-                    end,
-                    length,
-                    threshold=self.protocol.nms_threshold,
-                    denominator=self.protocol.nms_denominator,
+                    start, end, length, threshold=self.protocol.nms_threshold, denominator=self.protocol.nms_denominator
                 )
                 order = np.argsort(~keep, axis=1, kind="stable")[:, : self._cut(longest, depth)]
                 start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start, end, score))

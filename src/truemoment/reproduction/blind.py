@@ -23,14 +23,7 @@ from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 from truemoment.report.model import Drawing
-from truemoment.reproduction.base import (
-    PublishedTable,
-    Reproduced,
-    TableInputs,
-    beside,
-    published_figures,
-    with_ours,
-)
+from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, published_figures, with_ours
 from truemoment.reproduction.blind_figures import FloorFigure, by_split, draw_years
 from truemoment.studies.compare.comparison import PublishedFigure
 

@@ -28,17 +28,7 @@ from truemoment.reproduction.base import (
     with_ours,
     without_files,
 )
-from truemoment.reproduction.mad import (
-    EXACT,
-    OF_ALL,
-    OF_COLUMN,
-    OURS,
-    PAPER,
-    SIMULATED,
-    SPLITS,
-    Judged,
-    is_simulated,
-)
+from truemoment.reproduction.mad import EXACT, OF_ALL, OF_COLUMN, OURS, PAPER, SIMULATED, SPLITS, Judged, is_simulated
 from truemoment.studies.bias.statistics import dataset_statistics
 from truemoment.studies.compare.comparison import PublishedFigure
 

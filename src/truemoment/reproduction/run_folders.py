@@ -13,10 +13,10 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from truemoment.base.boundary.files import read_json, read_number
+from truemoment.base.boundary.files import Seed, read_json, read_number
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, MissingFileError
-from truemoment.base.records import Annotations, Predictions, Seed
+from truemoment.base.records import Annotations, Predictions
 from truemoment.data.formats import read_predictions
 from truemoment.learning.training.recipes import Recipe
 from truemoment.learning.training.results import ResultRow

@@ -39,11 +39,10 @@ import numpy.typing as npt
 from msgspec import UNSET, UnsetType
 
 from truemoment.base.boundary.arrays import map_npy, refusing_damage
-from truemoment.base.boundary.files import read_json
+from truemoment.base.boundary.files import Seed, read_json
 from truemoment.base.boundary.own_path import AnyPath, OwnPath, open_regular
 from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.base.intervals import Ints
-from truemoment.base.records import Seed
 from truemoment.base.version import __version__ as version
 from truemoment.baselines.proposals import FrameProposals, read_proposals
 from truemoment.media.features.own import DType

@@ -305,11 +305,7 @@ def describe(rng: np.random.Generator, scene: Scene, *, fully: bool = False) -> 
 
 
 def in_words(
-    rng: np.random.Generator,
-    description: Description,
-    *,
-    verbs: Sequence[str] = (*MOVING, *STILL),
-    plain: bool = False,
+    rng: np.random.Generator, description: Description, *, verbs: Sequence[str] = (*MOVING, *STILL), plain: bool = False
 ) -> str:
     """Return a description as a sentence.
 

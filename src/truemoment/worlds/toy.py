@@ -336,11 +336,7 @@ def _learn(examples: _DrawnSentences, features: Features) -> ToyModel:
     np.add.at(of_word.T, at, words)
     prior_of_word = inverse @ (of_word @ grid.smoothing - len(at) * mean_words[:, None] * prior)
     return ToyModel(
-        MappingProxyType(column),
-        np.linalg.solve(covariance, concepts.T).T,
-        prior,
-        prior_of_word,
-        mean_words,
+        MappingProxyType(column), np.linalg.solve(covariance, concepts.T).T, prior, prior_of_word, mean_words
     )
 
 

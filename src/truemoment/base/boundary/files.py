@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Annotated, Any, TypeVar
 
 import msgspec
 
@@ -31,6 +31,9 @@ from truemoment.base.boundary.unpacking import BLOCK_BYTES, open_gzip
 from truemoment.base.errors import InputError, MissingFileError
 
 T = TypeVar("T")
+
+Seed = Annotated[int, msgspec.Meta(ge=0)]
+"""Seed of what is drawn, as files have it."""
 
 AS_UTF_8 = "save it as UTF-8"
 """Hint for text in another encoding."""

@@ -63,14 +63,7 @@ def command(request: StudyDemoRequest, serving: ServingOptions) -> None:
     serving.listening()
     render_demo(request.out, request.seed, show=True)
     make_home_study(request.out / QUERIES, request.out / "videos", request.out / STUDY, title="Demo: mark the moments")
-    words = [
-        "truemoment",
-        "annotate",
-        "export",
-        str(request.out / STUDY),
-        "-o",
-        str(request.out / "marked"),
-    ]
+    words = ["truemoment", "annotate", "export", str(request.out / STUDY), "-o", str(request.out / "marked")]
     say("when you are done:")
     say(f"  {shlex.join(words)}")
     run_server(StudyFolder(request.out / STUDY), serving, role="w01", open_it=not request.no_open)

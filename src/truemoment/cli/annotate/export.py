@@ -10,7 +10,6 @@ from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.outputs import refuse_files, say
-from truemoment.data.datasets.random_order import ORDERS
 from truemoment.web.annotating.store import opened
 from truemoment.web.annotating.study import StudyFolder
 
@@ -41,6 +40,7 @@ def command(request: StudyExportRequest) -> None:
     truemoment humans --annotations marked/answers.jsonl
     truemoment evaluate preds.jsonl --annotations marked/annotations.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.data.datasets.random_order import ORDERS
     from truemoment.web.annotating.exporting import export_study
 
     folder = StudyFolder(request.study)

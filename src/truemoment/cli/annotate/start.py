@@ -69,14 +69,7 @@ def command(request: StartRequest, serving: ServingOptions) -> None:
     serving.listening()
     study = request.study or request.queries.with_name(f"{request.queries.stem}.study")
     make_home_study(request.queries, request.videos, study, lang=request.lang)
-    words = [
-        "truemoment",
-        "annotate",
-        "export",
-        str(study),
-        "-o",
-        f"{study.with_suffix('')}-marked",
-    ]
+    words = ["truemoment", "annotate", "export", str(study), "-o", f"{study.with_suffix('')}-marked"]
     say("when you are done:")
     say(f"  {shlex.join(words)}")
     run_server(StudyFolder(study), serving, role="w01", open_it=not request.no_open)

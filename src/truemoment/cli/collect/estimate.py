@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from truemoment.base.request import In, Request, argument, number, seed
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
@@ -35,8 +37,4 @@ def command(request: EstimateRequest, output: Output) -> None:
     from truemoment.collection.estimates import estimate_review
 
     estimates = estimate_review(request.out, request.answers, resamples=request.resamples, seed=request.seed)
-    deliver(
-        reports.report_of_estimates(estimates, str(request.out)),
-        lambda: reports.document_of_estimates(estimates),
-        output,
-    )
+    deliver(reports.report_of_estimates(estimates, str(request.out)), lambda: msgspec.to_builtins(estimates), output)

@@ -84,11 +84,7 @@ def command(
         click.echo(short_line(f"not collected: {film.why}"), err=True)
     n_used = sum(not film.report.discarded for film in collected.films)
     if n_used:
-        suggest(
-            "its biases:",
-            ["truemoment", "bias", "--annotations", str(request.out / "annotations.jsonl")],
-            output,
-        )
+        suggest("its biases:", ["truemoment", "bias", "--annotations", str(request.out / "annotations.jsonl")], output)
     if n_used < request.at_least_films:
         say(f"{n_used} films give sentences, expected at least {request.at_least_films}", err=True)
     if collected.failed or n_used < request.at_least_films:

@@ -8,9 +8,7 @@ from truemoment.base.request import seed
 from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, load, resamples
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.evaluation.uncertainty import stream
-from truemoment.studies.meta.agreement import agreement
-from truemoment.studies.meta.loading import SystemSource
+from truemoment.studies.meta.request import SystemSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +28,8 @@ def command(request: AgreementRequest, page: PageOutput, output: Output) -> None
     truemoment meta agreement a.npz b.npz c.npz --figures figures/
     truemoment meta agreement --population --baselines --dataset charades-sta --split test
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.agreement import agreement
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import agreement as reports
 

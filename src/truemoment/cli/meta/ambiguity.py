@@ -8,9 +8,7 @@ from truemoment.base.request import MOST_RESAMPLES, number, seed
 from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, load, refuse, workers
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.evaluation.uncertainty import stream
-from truemoment.studies.meta.ambiguity import NoiseSource, under_noise
-from truemoment.studies.meta.loading import SystemSource
+from truemoment.studies.meta.request import NoiseSource, SystemSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +28,8 @@ def command(request: AmbiguityRequest, noise: NoiseSource, page: PageOutput, out
     truemoment meta ambiguity runs/ --dataset charades-sta --split test
     truemoment meta ambiguity runs/ --dataset charades-sta --split test --annotators human-charades
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.ambiguity import under_noise
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import ambiguity as reports
 

@@ -8,8 +8,6 @@ from truemoment.base.request import number, seed
 from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, refuse
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.evaluation.uncertainty import stream
-from truemoment.studies.meta.axioms import MEASURES, check_axioms
 from truemoment.studies.request import Measuring
 
 
@@ -34,6 +32,8 @@ def command(request: AxiomsRequest, page: PageOutput, output: Output) -> None:
     truemoment meta axioms
     truemoment meta axioms --measures "R@5,IoU=0.5; SetIoU" --references 2
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.axioms import MEASURES, check_axioms
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import axioms as reports
 

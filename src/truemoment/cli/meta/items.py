@@ -10,8 +10,7 @@ from truemoment.base.request import option, seed
 from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, load
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.studies.meta.items import items
-from truemoment.studies.meta.loading import SystemSource
+from truemoment.studies.meta.request import SystemSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +35,7 @@ def command(request: ItemsRequest, page: PageOutput, output: Output) -> None:
     truemoment meta items runs/*.jsonl --baselines --dataset charades-sta --split test \\
         --measures "R@1,IoU=0.5" --html items.html
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.studies.meta.items import items
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import items as reports
 

@@ -12,11 +12,12 @@ from truemoment.base.request import MOST_RESAMPLES, number, option
 from truemoment.cli.delivery import deliver
 from truemoment.cli.outputs import STANDARD_OUTPUT, status_line
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.studies.meta.loading import LoadedSystems, SystemSource
 
 if TYPE_CHECKING:
+    from truemoment.studies.meta.loading import LoadedSystems
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports.verdict import StudySummary
+    from truemoment.studies.meta.request import SystemSource
 
 
 def resamples() -> Any:  # noqa: ANN401 - as dataclasses.field

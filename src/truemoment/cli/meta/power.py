@@ -10,9 +10,7 @@ from truemoment.base.request import Request, number, option, seed
 from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, load, sizes
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.evaluation.uncertainty import stream
-from truemoment.studies.meta.loading import SystemSource
-from truemoment.studies.meta.power import power
+from truemoment.studies.meta.request import SystemSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +52,8 @@ def command(request: PowerRequest, planning: Planning, page: PageOutput, output:
     truemoment meta power runs/*.jsonl --dataset charades-sta --split test
     truemoment meta power runs/*.npz --sizes 500,1000,2000 --comparisons 10
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.evaluation.uncertainty import stream
+    from truemoment.studies.meta.power import power
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import power as reports
 

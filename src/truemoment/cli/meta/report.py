@@ -6,9 +6,7 @@ from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, load, refuse
 from truemoment.cli.outputs import status_line
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.studies.meta.all_studies import Effort, all_studies
-from truemoment.studies.meta.ambiguity import NoiseSource
-from truemoment.studies.meta.loading import SystemSource
+from truemoment.studies.meta.request import Effort, NoiseSource, SystemSource
 
 
 @binder.command("report")
@@ -24,6 +22,7 @@ def command(request: SystemSource, effort: Effort, noise: NoiseSource, page: Pag
     truemoment meta report --population --baselines --dataset charades-cd --split test-ood \\
         --validation-split val --annotators human-charades --html measures.html --open
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.studies.meta.all_studies import all_studies
     from truemoment.studies.meta.reports import study_reports
     from truemoment.studies.meta.reports.verdict import verdict
 

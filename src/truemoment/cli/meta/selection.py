@@ -9,9 +9,7 @@ from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, refuse, resamples
 from truemoment.cli.outputs import status_line
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.evaluation.uncertainty import stream
-from truemoment.studies.meta.loading import VariantSource
-from truemoment.studies.meta.selection import select
+from truemoment.studies.meta.request import VariantSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +33,10 @@ def command(request: SelectionRequest, page: PageOutput, output: Output) -> None
         --validation-split val --split test-ood
     truemoment meta selection --validation val-scores/ --test test-scores/
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.evaluation.uncertainty import stream
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import selection as reports
+    from truemoment.studies.meta.selection import select
 
     refuse(output, page, request.folders)
     with status_line(show=output.progress) as on_status:

@@ -9,8 +9,7 @@ from truemoment.base.request import number, option, seed
 from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, load, sizes, workers
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.evaluation.uncertainty import stream
-from truemoment.studies.meta.loading import SystemSource
+from truemoment.studies.meta.request import SystemSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +34,7 @@ def command(request: StabilityRequest, page: PageOutput, output: Output) -> None
     truemoment meta stability runs/ --dataset charades-sta --split test --html stability.html
     truemoment meta stability --population --dataset charades-sta --split test --by video
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.evaluation.uncertainty import stream
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import stability as reports
     from truemoment.studies.meta.stability import stability, units_of

@@ -9,8 +9,6 @@ from truemoment.base.request import Request, number, option, seed
 from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, refuse
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.evaluation.uncertainty import stream
-from truemoment.studies.meta.theory import theory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +42,10 @@ def command(request: TheoryRequest, page: PageOutput, output: Output) -> None:
     truemoment meta theory --figures figures/
     truemoment meta theory --iou 0.6 --noise "0.02 0.1" --ious "0.6 0.5 0.2"
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.evaluation.uncertainty import stream
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import theory as reports
+    from truemoment.studies.meta.theory import theory
 
     refuse(output, page)
     ranks, ious = request.ranks, request.ious

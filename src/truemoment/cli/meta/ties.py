@@ -8,9 +8,7 @@ from truemoment.base.request import seed
 from truemoment.cli import binder
 from truemoment.cli.meta.options import finish, load, resamples
 from truemoment.cli.parts import Output, PageOutput
-from truemoment.evaluation.uncertainty import stream
-from truemoment.studies.meta.loading import SystemSource
-from truemoment.studies.meta.ties import ties
+from truemoment.studies.meta.request import SystemSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +26,10 @@ def command(request: TiesRequest, page: PageOutput, output: Output) -> None:
     \b
     truemoment meta ties runs/*.jsonl --dataset charades-sta --split test --figures figures
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.evaluation.uncertainty import stream
     from truemoment.studies.meta.reports import StudyReport
     from truemoment.studies.meta.reports import ties as reports
+    from truemoment.studies.meta.ties import ties
 
     systems = load(request, request.seed, output, page)
     study = ties(systems.systems, stream(request.seed, "ties"), resamples=request.resamples)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from truemoment.cli import binder
-from truemoment.cli.api.endpoints import predict_by
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.outputs import refuse_outputs
 from truemoment.cli.parts import ModelThreads, Output
@@ -29,6 +28,8 @@ def command(request: EndpointRequest, _threads: ModelThreads, output: Output) ->
     truemoment predict endpoint ... --prompt text-only -o floor.jsonl  for audit --text-only
     truemoment predict endpoint ... --shuffled -o shuffled.jsonl  for audit --shuffled
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.cli.api.endpoints import predict_by
+
     out, raw = request.file, request.raw_file
 
     def check(files: list[Path]) -> None:

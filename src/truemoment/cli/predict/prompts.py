@@ -13,8 +13,6 @@ from truemoment.cli.delivery import deliver_log
 from truemoment.cli.outputs import refuse_outputs
 from truemoment.cli.parts import ModelThreads, Output
 from truemoment.cli.predict.parts import report_saved, warn_and_exit
-from truemoment.evaluation.uncertainty import DrawSettings
-from truemoment.learning.served import get_prompt
 from truemoment.learning.served.request import ServedModelOptions, own_prompts, raw_beside
 
 _NAME_LETTERS = frozenset(string.ascii_letters + string.digits + "-_")
@@ -50,6 +48,8 @@ def command(request: PredictPrompts, _threads: ModelThreads, output: Output) -> 
     \b
     truemoment predict prompts http://localhost:8000/v1 seconds clock mine.toml --model qwen ...
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.evaluation.uncertainty import DrawSettings
+    from truemoment.learning.served import get_prompt
     from truemoment.learning.served.prompt_study import out_of, predict_with_prompts
     from truemoment.learning.training import report_prompts as reports
 

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 
 def serve_search(
-    index: Index,
-    options: EncoderOptions,
-    serving: ServingOptions,
-    page: SearchPageOptions,
-    models: Sequence[str] = (),
+    index: Index, options: EncoderOptions, serving: ServingOptions, page: SearchPageOptions, models: Sequence[str] = ()
 ) -> None:
     """Serve the search page of an index until Ctrl-C, with some of its models; none for all."""
     from truemoment.web.browsing.search_site import open_search

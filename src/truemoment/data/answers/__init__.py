@@ -16,13 +16,7 @@ if TYPE_CHECKING:
     from truemoment.data.answers.sentence import parse_answer
 else:
     __getattr__ = lazy(
-        __name__,
-        {
-            "ParsedAnswer": "reading",
-            "Reading": "reading",
-            "VERSION": "reading",
-            "parse_answer": "sentence",
-        },
+        __name__, {"ParsedAnswer": "reading", "Reading": "reading", "VERSION": "reading", "parse_answer": "sentence"}
     )
 
 __all__ = ["VERSION", "ParsedAnswer", "Reading", "parse_answer"]

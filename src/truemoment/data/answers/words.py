@@ -68,8 +68,7 @@ FILLERS = each(
 
 LABELS: dict[str, Label] = {
     **dict.fromkeys(
-        each("""start starts started starting begin begins began beginning onset from t_start starttime"""),
-        "start",
+        each("""start starts started starting begin begins began beginning onset from t_start starttime"""), "start"
     ),
     **dict.fromkeys(
         each(

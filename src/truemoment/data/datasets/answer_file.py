@@ -19,10 +19,10 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.base.boundary.files import UNREADABLE, decode_json, iterate_json_lines, open_binary
+from truemoment.base.boundary.files import UNREADABLE, Seed, decode_json, iterate_json_lines, open_binary
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError
-from truemoment.base.records import Annotations, Seconds, Seed
+from truemoment.base.records import Annotations, Seconds
 
 SCHEMA = "truemoment/answers/1"
 

@@ -22,11 +22,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from truemoment.base.boundary.files import read_json, read_json_lines, write_json_lines
+from truemoment.base.boundary.files import Seed, read_json, read_json_lines, write_json_lines
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.text import as_text
 from truemoment.base.errors import InputError, MissingFileError, TrueMomentError
-from truemoment.base.records import Annotations, Seed
+from truemoment.base.records import Annotations
 from truemoment.data.datasets import own
 from truemoment.data.datasets.base import Dataset, Split
 from truemoment.data.datasets.random_order import Order, without_order

@@ -13,15 +13,7 @@ from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.intervals import frames_to_seconds
 from truemoment.base.papers import TACOS, TAN_2D
 from truemoment.base.records import MAX_TIME_S, Annotations
-from truemoment.data.datasets.base import (
-    Dataset,
-    Split,
-    VideoEntry,
-    VideoRow,
-    required_file,
-    source_files,
-    with_ids,
-)
+from truemoment.data.datasets.base import Dataset, Split, VideoEntry, VideoRow, required_file, source_files, with_ids
 
 _VIDEOX = "https://raw.githubusercontent.com/microsoft/VideoX/1744b2159c3d11694f94dab4fcde8660c685e79a/2D-TAN/data"
 

@@ -44,14 +44,7 @@ from truemoment.data.formats import (
     vlmevalkit,
     vtimellm,
 )
-from truemoment.data.formats.base import (
-    AnswerRows,
-    Format,
-    Parsing,
-    PredictionRows,
-    checked_times,
-    refuse_loss,
-)
+from truemoment.data.formats.base import AnswerRows, Format, Parsing, PredictionRows, checked_times, refuse_loss
 from truemoment.data.formats.head import ITEM, Head, outline
 from truemoment.data.formats.matching import MatchReport, match
 from truemoment.data.formats.naming import as_annotated

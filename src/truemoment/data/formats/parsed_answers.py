@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import fields
 
 import msgspec
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import STATUSES, UNREADABLE_STATUSES
-from truemoment.base.rules import OneSided, Swapped, Which
 from truemoment.data.answers.reading import VERSION, ParsedAnswer, Reading
 from truemoment.data.answers.sentence import parse_answer
 from truemoment.data.formats.base import AnswerRows, Parsing, PredictionRows, Sample, flatten
@@ -47,23 +47,13 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
     )
 
 
-class _ReadingOptions(msgspec.Struct):
-    """Options of the reading in the first line of a file of raw answers."""
-
-    axis: str = "seconds"
-    which: Which = "chosen"
-    one_sided: OneSided = "ambiguous"
-    swapped: Swapped = "ambiguous"
-
-
 def reading_of(rows: AnswerRows) -> Reading | None:
     """Return the options that a file of ``truemoment predict endpoint`` states for reading its answers, or None."""
     prompt = rows.header.get("prompt")
-    if not isinstance(prompt, dict) or not prompt.keys() & set(_ReadingOptions.__struct_fields__):
+    if not isinstance(prompt, dict) or not prompt.keys() & {field.name for field in fields(Reading)}:
         return None
     try:
-        options = msgspec.convert(prompt, _ReadingOptions)
-        return Reading(options.axis, options.which, options.one_sided, options.swapped)
+        return msgspec.convert(prompt, Reading)
     except (msgspec.ValidationError, UsageError) as error:
         raise InputError(f"{error}, expected how answers are read", path=rows.path, line=1, field="prompt") from None
 

@@ -49,11 +49,7 @@ def _read(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
             annotator = tier.attributes.get("ANNOTATOR", "")
             entries.append(
                 ReferenceEntry(
-                    video_id,
-                    text,
-                    [(start_s, end_s)],
-                    annotators=[annotator] if annotator else (),
-                    line=element.line,
+                    video_id, text, [(start_s, end_s)], annotators=[annotator] if annotator else (), line=element.line
                 )
             )
     how.note_left_out(path, n_untimed, "annotations without times")

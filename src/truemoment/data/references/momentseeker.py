@@ -58,8 +58,5 @@ def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
 
 
 FORM = ReferenceForm(
-    "momentseeker",
-    "JSON list of qry_text, candidate_video_list and gt_indices (MomentSeeker)",
-    _recognise,
-    _read,
+    "momentseeker", "JSON list of qry_text, candidate_video_list and gt_indices (MomentSeeker)", _recognise, _read
 )

@@ -29,20 +29,10 @@ def _read(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
 def _write(path: AnyPath, annotations: Annotations) -> None:
     queries = list(queries_of(annotations))
     rows = [
-        (
-            query.query_id,
-            query.video_id,
-            query.sentence,
-            start_s,
-            end_s,
-            query.duration_s,
-            annotator,
-        )
+        (query.query_id, query.video_id, query.sentence, start_s, end_s, query.duration_s, annotator)
         for query in queries
         for (start_s, end_s), annotator in zip(
-            query.moments or [(math.nan, math.nan)],
-            query.annotators or [""] * (len(query.moments) or 1),
-            strict=True,
+            query.moments or [(math.nan, math.nan)], query.annotators or [""] * (len(query.moments) or 1), strict=True
         )
     ]
     names = ["query_id", "video_id", "sentence", "start_s", "end_s", "duration_s", "annotator"]

@@ -153,9 +153,7 @@ FAMILIES = Registry[MeasureFamily](
             "mean IoU of the first answer; mIoU@k: of k answers, each with a reference of its own (QV-M2)",
         ),
         "mIoP": MeasureFamily(
-            lambda w: MeanIoP(w.ref()),
-            "mIoP",
-            "mean share of the first answer that lies inside a reference (NExT-GQA)",
+            lambda w: MeanIoP(w.ref()), "mIoP", "mean share of the first answer that lies inside a reference (NExT-GQA)"
         ),
         "AxIoU": MeasureFamily(
             lambda w: AxIoU(w.rank(), w.ref()),
@@ -178,14 +176,10 @@ FAMILIES = Registry[MeasureFamily](
             "interpolated average precision over several windows (QVHighlights)",
         ),
         "DCG": MeasureFamily(
-            lambda w: DCG(w.rank(), w.ref()),
-            "DCG@10",
-            "discounted cumulative gain of the IoU (AxIoU paper, eq. 15)",
+            lambda w: DCG(w.rank(), w.ref()), "DCG@10", "discounted cumulative gain of the IoU (AxIoU paper, eq. 15)"
         ),
         "F1": MeasureFamily(
-            lambda w: MatchedF1(w.option("IoU", float)),
-            "F1,IoU=0.5",
-            "F1 of the set of answers, matched one to one",
+            lambda w: MatchedF1(w.option("IoU", float)), "F1,IoU=0.5", "F1 of the set of answers, matched one to one"
         ),
         "CoverF1": MeasureFamily(
             lambda w: CoveredF1(w.option("IoU", float)),
@@ -193,9 +187,7 @@ FAMILIES = Registry[MeasureFamily](
             "F1 of answers that reach a reference and references that are reached, unpaired (E.T. Bench)",
         ),
         "SecondsF1": MeasureFamily(
-            lambda _: SecondsF1(),
-            "SecondsF1",
-            "F1 of the whole seconds that the set of answers covers (E.T. Bench)",
+            lambda _: SecondsF1(), "SecondsF1", "F1 of the whole seconds that the set of answers covers (E.T. Bench)"
         ),
         "mR": MeasureFamily(
             lambda w: MomentRecall(w.rank(), w.maybe("IoU", float)),
@@ -203,9 +195,7 @@ FAMILIES = Registry[MeasureFamily](
             "share of a query's moments that its first k answers find, over IoU 0.3 to 0.95 or at one (QV-M2)",
         ),
         "SetIoU": MeasureFamily(
-            lambda _: SetIoU(),
-            "SetIoU",
-            "IoU of all answers together with all references together",
+            lambda _: SetIoU(), "SetIoU", "IoU of all answers together with all references together"
         ),
         "Area": MeasureFamily(
             lambda w: ThresholdArea(w.option("of", str)),

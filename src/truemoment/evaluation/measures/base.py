@@ -37,11 +37,7 @@ Needs = Literal["overlaps", "sets", "abstentions", "saliency"]
 """Input of a measure: overlaps under a reference rule, all references at once, who abstains, or clip
 ratings."""
 
-LENGTH_CLASSES_S: dict[str, tuple[float, float]] = {
-    "short": (0.0, 10.0),
-    "middle": (10.0, 30.0),
-    "long": (30.0, 150.0),
-}
+LENGTH_CLASSES_S: dict[str, tuple[float, float]] = {"short": (0.0, 10.0), "middle": (10.0, 30.0), "long": (30.0, 150.0)}
 """QVHighlights' classes of reference length: longer than the first figure, up to the second, seconds."""
 
 

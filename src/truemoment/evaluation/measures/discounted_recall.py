@@ -23,14 +23,7 @@ import numpy as np
 
 from truemoment.base.boundary.keyed import print_number
 from truemoment.base.papers import CLOSER_LOOK, Paper
-from truemoment.evaluation.measures.base import (
-    Needs,
-    Overlaps,
-    Statistic,
-    checked_rank,
-    checked_threshold,
-    suffix,
-)
+from truemoment.evaluation.measures.base import Needs, Overlaps, Statistic, checked_rank, checked_threshold, suffix
 from truemoment.evaluation.references import ReferenceRule
 
 

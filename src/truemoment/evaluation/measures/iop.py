@@ -25,14 +25,7 @@ from truemoment.base.boundary.keyed import print_number
 from truemoment.base.errors import MeasureError
 from truemoment.base.intervals import Floats
 from truemoment.base.papers import NEXT_GQA, Paper
-from truemoment.evaluation.measures.base import (
-    Needs,
-    Overlaps,
-    Statistic,
-    checked_rank,
-    checked_threshold,
-    suffix,
-)
+from truemoment.evaluation.measures.base import Needs, Overlaps, Statistic, checked_rank, checked_threshold, suffix
 from truemoment.evaluation.references import ReferenceRule
 
 

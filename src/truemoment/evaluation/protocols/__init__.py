@@ -29,13 +29,7 @@ from truemoment.evaluation.protocols import (
 )
 from truemoment.evaluation.protocols.base import CONVENTION_FIELDS, Protocol, read_fields
 
-__all__ = [
-    "CONVENTION_FIELDS",
-    "PROTOCOLS",
-    "Protocol",
-    "get_protocol",
-    "protocol_for_dataset",
-]
+__all__ = ["CONVENTION_FIELDS", "PROTOCOLS", "Protocol", "get_protocol", "protocol_for_dataset"]
 
 PROTOCOLS = Registry[Protocol](
     "protocols",

@@ -37,12 +37,7 @@ from truemoment.learning.models.clip_ratings import (
     negative_loss,
     next_is_other_video,
 )
-from truemoment.learning.models.layers.clip_pyramid import (
-    STRIDES,
-    ClipPyramid,
-    point_targets,
-    pyramid_points,
-)
+from truemoment.learning.models.layers.clip_pyramid import STRIDES, ClipPyramid, point_targets, pyramid_points
 from truemoment.learning.models.layers.dense_losses import focal_loss
 from truemoment.learning.models.layers.quick_dropout import QuickDropout
 from truemoment.learning.models.layers.set_attention import (

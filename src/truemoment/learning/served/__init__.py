@@ -5,23 +5,38 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from truemoment.base.boundary.endpoints import EndpointError, key_from_environment
-from truemoment.learning.served.endpoint import Completion, Endpoint
-from truemoment.learning.served.grounder import CollectedAnswers, ServedModel, Unanswered
-from truemoment.learning.served.prompts import PROMPTS, Prompt, get_prompt
-from truemoment.learning.served.raw import RawAnswer, RawAnswers
+from truemoment.base.lazy import lazy
+
+if TYPE_CHECKING:
+    from truemoment.learning.served.endpoint import Endpoint
+    from truemoment.learning.served.grounder import ServedModel
+    from truemoment.learning.served.prompts import PROMPTS, Prompt, get_prompt
+    from truemoment.learning.served.raw import RawAnswer, RawAnswers
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "PROMPTS": "prompts",
+            "Endpoint": "endpoint",
+            "Prompt": "prompts",
+            "RawAnswer": "raw",
+            "RawAnswers": "raw",
+            "ServedModel": "grounder",
+            "get_prompt": "prompts",
+        },
+    )
 
 __all__ = [
     "PROMPTS",
-    "CollectedAnswers",
-    "Completion",
     "Endpoint",
     "EndpointError",
     "Prompt",
     "RawAnswer",
     "RawAnswers",
     "ServedModel",
-    "Unanswered",
     "get_prompt",
     "key_from_environment",
 ]

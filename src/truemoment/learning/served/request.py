@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from truemoment.base.boundary.endpoints import key_from_environment
 from truemoment.base.boundary.files import read_number
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, Out, Request, Running, argument, number, option, seed, several
-from truemoment.learning.served import Endpoint, Prompt, ServedModel, key_from_environment
-from truemoment.learning.served.prediction import Price, files_of_videos
-from truemoment.learning.served.shared_frames import SharedFrames
 from truemoment.learning.training.request import PredictionFile
-from truemoment.media.video import Sampling
 from truemoment.studies.request import Data, ReadingAnnotations
 
 if TYPE_CHECKING:
     from truemoment.base.records import Annotations
+    from truemoment.learning.served import Endpoint, Prompt, ServedModel
+    from truemoment.learning.served.prediction import Price
+    from truemoment.media.video import Sampling
 
 DEFAULT_FPS = 1.0
 
@@ -43,6 +43,8 @@ class FrameOptions(Request):
 
     def sampling(self, prompt: Prompt) -> Sampling | None:
         """Return how frames are sampled; None for a prompt without frames."""
+        from truemoment.media.video import Sampling
+
         if prompt.shows_frames:
             if self.videos is None:
                 raise UsageError(f"prompt {prompt.name} shows frames: give --videos DIR, or --prompt text-only")
@@ -63,10 +65,7 @@ class RequestOptions(Request):
     seed: int = seed("the request, and of the order of --shuffled")
     max_tokens: int = number("Maximum number of tokens of an answer.", 256, 1, rare=True)
     set: tuple[str, ...] | Mapping[str, object] | Sequence[str] = option(
-        "A field of the request; null leaves it out. May be repeated.",
-        (),
-        metavar="FIELD=JSON",
-        rare=True,
+        "A field of the request; null leaves it out. May be repeated.", (), metavar="FIELD=JSON", rare=True
     )
     key_variable: str | None = option("Environment variable with the key. [default: OPENAI_API_KEY]", metavar="NAME")
     workers: int = number("Number of requests at a time.", 4, 1, 256)
@@ -97,6 +96,8 @@ class RequestOptions(Request):
 
     def parsed_price(self) -> Price | None:
         """Read --price IN,OUT."""
+        from truemoment.learning.served.prediction import Price
+
         if self.price is None:
             return None
         prices = [read_number(part) for part in self.price.split(",")]
@@ -115,6 +116,8 @@ class ServedModelOptions(PredictionFile, Data, FrameOptions, RequestOptions, Rea
 
     def endpoint(self) -> Endpoint:
         """Return the endpoint."""
+        from truemoment.learning.served import Endpoint
+
         key, variable = key_from_environment(self.url, self.key_variable)
         options = {"temperature": 0, "max_tokens": self.max_tokens, "seed": self.seed} | self.parsed_fields()
         options = {name: value for name, value in options.items() if value is not None}
@@ -126,6 +129,10 @@ class ServedModelOptions(PredictionFile, Data, FrameOptions, RequestOptions, Rea
         self, prompts: Mapping[str, Prompt], raws: Mapping[str, Path]
     ) -> tuple[Annotations, dict[str, ServedModel]]:
         """Read the annotations, and return them and the served model with each prompt, by the prompt's name."""
+        from truemoment.learning.served import ServedModel
+        from truemoment.learning.served.prediction import files_of_videos
+        from truemoment.learning.served.shared_frames import SharedFrames
+
         # Mistakes in the options are reported before files are read.
         endpoint = self.endpoint()
         shows = [prompt for prompt in prompts.values() if prompt.shows_frames]

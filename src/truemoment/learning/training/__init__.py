@@ -36,12 +36,7 @@ if TYPE_CHECKING:
     from truemoment.learning.training.grounding import TrainedGrounder
     from truemoment.learning.training.validation import Validation
 else:
-    __getattr__ = lazy(
-        __name__,
-        {
-            "Validation": "validation",
-        },
-    )
+    __getattr__ = lazy(__name__, {"Validation": "validation"})
 
 __all__ = ["Validation", "load_model"]
 

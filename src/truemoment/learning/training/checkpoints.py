@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from truemoment.base.boundary.arrays import refusing_damage
 from truemoment.base.boundary.files import (
     DATA_BYTES,
+    Seed,
     atomic_folder,
     read_bytes,
     read_json,
@@ -34,7 +35,6 @@ from truemoment.base.boundary.files import (
 )
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import InputError, MissingFileError
-from truemoment.base.records import Seed
 from truemoment.learning.training.epochs import epoch_folder, epoch_folders
 from truemoment.learning.training.recipes import Recipe, differing_keys
 from truemoment.media.features.base import FeatureStore
@@ -263,12 +263,7 @@ def newest_epoch(folder: AnyPath) -> OwnPath | None:
     return next(reversed(epoch_folders(folder)), None)
 
 
-def save_epoch(
-    folder: OwnPath,
-    network: nn.Module,
-    state: Mapping[str, Tensor],
-    history: list[Epoch],
-) -> None:
+def save_epoch(folder: OwnPath, network: nn.Module, state: Mapping[str, Tensor], history: list[Epoch]) -> None:
     """Write a whole epoch, the last of `history`, with the state of its optimiser; remove the ones before it."""
     older = epoch_folders(folder)
     if history[-1].best:

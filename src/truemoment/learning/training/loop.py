@@ -52,11 +52,7 @@ SHOWN_QUERIES = 5
 
 
 def train(
-    run: Run,
-    folder: OwnPath,
-    *,
-    track: Track = unseen,
-    on_epoch: Callable[[Epoch], None] = lambda _: None,
+    run: Run, folder: OwnPath, *, track: Track = unseen, on_epoch: Callable[[Epoch], None] = lambda _: None
 ) -> list[Epoch]:
     """Train stage by stage, each until its last epoch or until none was better for the recipe's `patience`.
 

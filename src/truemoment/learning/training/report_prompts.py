@@ -166,12 +166,7 @@ def _agreement_table(study: PromptStudy) -> Table:
         tuple(
             map(
                 Cell,
-                (
-                    f"{two.first}, {two.second}",
-                    f"{two.n_both:,}",
-                    number(two.mean_iou, 3),
-                    number(100 * two.same, 1),
-                ),
+                (f"{two.first}, {two.second}", f"{two.n_both:,}", number(two.mean_iou, 3), number(100 * two.same, 1)),
             )
         )
         for two in study.agreement

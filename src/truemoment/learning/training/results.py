@@ -12,11 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.base.boundary.files import write_bytes
+from truemoment.base.boundary.files import Seed, write_bytes
 from truemoment.base.boundary.folders import lock_file
 from truemoment.base.boundary.tables import csv_text, read_cells
 from truemoment.base.errors import InputError
-from truemoment.base.records import Seed
 
 
 class ResultRow(msgspec.Struct, frozen=True):

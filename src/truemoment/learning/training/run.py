@@ -392,12 +392,7 @@ def _open_texts(recipe: Recipe, sources: RunSources, mixture: Mixture | None) ->
 
 
 def _with_features(
-    split: Annotations,
-    store: FeatureStore,
-    recipe: Recipe,
-    *,
-    skip_missing: bool,
-    warn: Callable[[str], None],
+    split: Annotations, store: FeatureStore, recipe: Recipe, *, skip_missing: bool, warn: Callable[[str], None]
 ) -> Annotations:
     """Return the annotations of videos with features; all of them, unless videos may be skipped."""
     has_features = recipe.family.task.with_features(split, store, skip_missing=skip_missing)

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from truemoment.base.intervals import Floats
+from truemoment.evaluation.student import two_sided_quantile
 
 IID, OOD = "test-iid", "test-ood"
 
@@ -180,16 +181,6 @@ class Difference(NamedTuple):
         return self.low > _ROUNDING or self.high < -_ROUNDING
 
 
-# fmt: off
-_T95 = (
-    12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
-    2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
-    2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
-)
-# fmt: on
-"""97.5 % quantiles of Student's t by degrees of freedom, from 1; the last is taken beyond."""
-
-
 def difference(a: Floats, b: Floats) -> Difference | None:
     r"""Difference of two methods, paired by seed, with its 95 % interval by Student's t.
 
@@ -213,6 +204,6 @@ def difference(a: Floats, b: Floats) -> Difference | None:
     paired = (a - b)[np.isfinite(a - b)]
     if len(paired) < 2:
         return None
-    half = _T95[min(len(paired) - 1, len(_T95)) - 1] * float(paired.std(ddof=1)) / math.sqrt(len(paired))
+    half = float(two_sided_quantile(0.05, len(paired) - 1) * paired.std(ddof=1)) / math.sqrt(len(paired))
     mean = float(paired.mean())
     return Difference(mean, mean - half, mean + half)

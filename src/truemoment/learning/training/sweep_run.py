@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from truemoment.base.boundary.caching import NO_CACHE, Cache
@@ -12,7 +12,8 @@ from truemoment.base.records import Annotations
 from truemoment.data.datasets import made_of
 from truemoment.evaluation.measures import parse_measure, parse_measures
 from truemoment.learning.training.checkpoints import read_run
-from truemoment.learning.training.floors import CONFIG, measure_floors, run_rules, simulate
+from truemoment.learning.training.curves import curves_of_floors, curves_of_methods, curves_of_rules
+from truemoment.learning.training.floors import measure_floors, run_rules, simulate
 from truemoment.learning.training.grounding import GroundingTask
 from truemoment.learning.training.results import ResultRow
 from truemoment.learning.training.sweep_data import WORLD_NOTE, SweepData
@@ -95,7 +96,13 @@ class Sweep:
             splits=self.tests,
             measures=self.measures,
             headline=self.headline,
-            methods=self._methods(),
+            methods=curves_of_methods(
+                grid.methods,
+                sorted(
+                    (outcome for outcome in outcomes if not outcome.failed),
+                    key=lambda outcome: (outcome.trial.value or 0.0, outcome.trial.seed),
+                ),
+            ),
             floors=tuple(outcome for outcome in self._references if outcome.kind == "floor"),
             ceilings=tuple(outcome for outcome in self._references if outcome.kind == "ceiling"),
             failed=tuple(
@@ -126,26 +133,24 @@ class Sweep:
 
     def _run_floors(self, cache: Cache, on_status: Status) -> tuple[Curve, ...]:
         """Run every floor at every place; note those that cannot be fitted."""
-        points: dict[str, dict[Place, dict[tuple[str, str], float]]] = {}
-        titles: dict[str, str] = {}
         notes: dict[str, None] = {}
-        for place, splits in self._splits.items():
-            figures = measure_floors(
-                splits,
-                self.measures,
-                top=self._top,
-                seed=place[1],
-                cache=cache,
-                on_status=on_status,
-                on_left_out=lambda why: notes.update({why: None}),
+        figures = {
+            place: list(
+                measure_floors(
+                    splits,
+                    self.measures,
+                    top=self._top,
+                    seed=place[1],
+                    cache=cache,
+                    on_status=on_status,
+                    on_left_out=lambda why: notes.update({why: None}),
+                )
             )
-            for floor in figures:
-                titles[floor.name] = floor.title
-                at = points.setdefault(floor.name, {}).setdefault(place, {})
-                at |= {(floor.split, measure): float(floor.scores.value(measure)) for measure in self.measures}
-                self.rows += floor.rows
+            for place, splits in self._splits.items()
+        }
+        self.rows += [row for floors in figures.values() for floor in floors for row in floor.rows]
         self._notes += notes
-        return tuple(Curve(name, titles[name], "floor", False, points_of, CONFIG) for name, points_of in points.items())
+        return curves_of_floors(figures, self.measures)
 
     def _run_rules(self, on_status: Status) -> tuple[Curve, ...]:
         """Run the interval rules at every value and seed of simulated perception.
@@ -169,35 +174,4 @@ class Sweep:
             )
         )
         self.rows += [row for figure in figures for row in figure.rows]
-        by_name = {figure.name: [at for at in figures if at.name == figure.name] for figure in figures}
-        return tuple(
-            Curve(
-                name, figure[0].title, figure[0].kind, True, {(at.quality, at.seed): at.values for at in figure}, CONFIG
-            )
-            for name, figure in by_name.items()
-        )
-
-    def _methods(self) -> tuple[Curve, ...]:
-        """Return the curve of each method."""
-        methods = self.data.grid.methods
-        titles = [method.recipe.family.title for method in methods]
-        outcomes = sorted(self._finished, key=lambda outcome: (outcome.trial.value or 0.0, outcome.trial.seed))
-        return tuple(
-            Curve(
-                name=method.name,
-                title=title if titles.count(title) == 1 else method.name,
-                kind="method",
-                sees=method.recipe.family.sees_video,
-                points={
-                    (outcome.trial.value, outcome.trial.seed): _figures(outcome.rows)
-                    for outcome in outcomes
-                    if outcome.trial.method == method.name and not outcome.failed
-                },
-                config=method.recipe.hash,
-            )
-            for method, title in zip(methods, titles, strict=True)
-        )
-
-
-def _figures(rows: Sequence[ResultRow]) -> dict[tuple[str, str], float]:
-    return {(row.split, row.measure): float(row.value) if row.value else float("nan") for row in rows}
+        return curves_of_rules(figures, lambda rule: (rule.quality, rule.seed))

@@ -21,13 +21,7 @@ from truemoment.base.boundary.distribution import Engine, JobRunner, distribute
 from truemoment.base.boundary.files import decode_json, read_bytes
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.processes import ENDED, end_with_parent
-from truemoment.base.errors import (
-    InputError,
-    MissingFileError,
-    MissingPackageError,
-    TrueMomentError,
-    UsageError,
-)
+from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.base.records import Annotations
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.checkpoints import Epoch

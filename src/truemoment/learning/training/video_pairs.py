@@ -234,11 +234,7 @@ class VideoWindows:
         recipe, windowing = run.recipe, run.recipe.windows or Windowing()
         first = first_references(run.train.select_rows(usable(run.train)))
         draws = WindowDraws.of(
-            first,
-            run.store,
-            window_s=windowing.seconds,
-            negatives=windowing.negatives,
-            rule=windowing.negatives_from,
+            first, run.store, window_s=windowing.seconds, negatives=windowing.negatives, rule=windowing.negatives_from
         )
         table: LongVideoTable | None = None
         if run.store is not None:

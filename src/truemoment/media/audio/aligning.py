@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from truemoment.base.request import ignore
 from truemoment.media.audio.alignment import Alignment, PaperCheck, Piece, Unmatched, Verdict, gaps_between
 from truemoment.media.audio.bands import coarse_bands, log_bands, stretched_bands
 from truemoment.media.audio.checking import PaperSettings, check_paper
@@ -58,16 +59,8 @@ class AlignSettings:
             parse_rate(rate)
 
 
-def _quiet(_: str) -> None:
-    """Report nothing."""
-
-
 def align(
-    film: Source,
-    track: Source,
-    settings: AlignSettings | None = None,
-    *,
-    on_status: Callable[[str], None] = _quiet,
+    film: Source, track: Source, settings: AlignSettings | None = None, *, on_status: Callable[[str], None] = ignore
 ) -> Alignment:
     """Align two files.
 
@@ -109,7 +102,7 @@ def align_sounds(
     track: Recording,
     settings: AlignSettings | None = None,
     *,
-    on_status: Callable[[str], None] = _quiet,
+    on_status: Callable[[str], None] = ignore,
 ) -> FoundAlignment:
     """Align two sounds of the same sampling rate."""
     settings = settings or AlignSettings()

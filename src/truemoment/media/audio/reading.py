@@ -63,11 +63,7 @@ class Block(NamedTuple):
 
 
 def sound_of(
-    path: Path,
-    rate_hz: int = RATE_HZ,
-    stream: str = "",
-    start_s: float = 0.0,
-    end_s: float | None = None,
+    path: Path, rate_hz: int = RATE_HZ, stream: str = "", start_s: float = 0.0, end_s: float | None = None
 ) -> Iterator[Block]:
     """Yield the sound of a file in blocks of :data:`BLOCK_S`, mixed down to one channel.
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 from truemoment.report.render.markup import Markup
 
 LATEX = Markup(
-    "latex",
-    section=r"\section*{{{}}}",
-    title=r"\subsection*{{{}}}",
-    level=r"\paragraph{{{}}}",
-    bold=r"\textbf{{{}}}",
+    "latex", section=r"\section*{{{}}}", title=r"\subsection*{{{}}}", level=r"\paragraph{{{}}}", bold=r"\textbf{{{}}}"
 )
 
 lines = LATEX.lines

@@ -13,13 +13,7 @@ import numpy as np
 from truemoment.base.intervals import Floats, Ints
 from truemoment.report.chart_axis import plot_axes
 from truemoment.report.charts import Cloud, Clouds, Plot, PlotCurve
-from truemoment.report.density_classes import (
-    DENSITY_BOUNDS,
-    MostFrequent,
-    density_on_grid,
-    histogram,
-    most_frequent,
-)
+from truemoment.report.density_classes import DENSITY_BOUNDS, MostFrequent, density_on_grid, histogram, most_frequent
 from truemoment.report.roles import SCALE, MarkLook
 from truemoment.report.words import number
 

@@ -56,13 +56,9 @@ class BenchGrid:
         """List every trial, seed by seed, so that a part of them has all methods with the first seeds."""
         return [TrainingTrial(method.name, None, seed) for seed in self.seeds for method in self.methods]
 
-    def method_of(self, trial: TrainingTrial) -> Method:
-        """Return the method of a trial."""
-        return next(method for method in self.methods if method.name == trial.method)
-
     def recipe_of(self, trial: TrainingTrial) -> Recipe:
         """Return the recipe of a trial."""
-        return self.method_of(trial).recipe
+        return next(method.recipe for method in self.methods if method.name == trial.method)
 
     def folder_of(self, trial: TrainingTrial) -> OwnPath:
         """Return the folder of a trial's run."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +20,10 @@ from truemoment.evaluation.protocols import protocol_for_dataset
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import stream
 from truemoment.learning.training.checkpoints import read_run
+from truemoment.learning.training.curves import curves_of_floors, curves_of_methods, curves_of_rules
 from truemoment.learning.training.floors import CONFIG, floor_rows, measure_floors, run_rules, simulate
 from truemoment.learning.training.results import ResultRow
-from truemoment.learning.training.sweep_results import Curve, Place
+from truemoment.learning.training.sweep_results import Curve
 from truemoment.learning.training.trials import Trainer, TrainingTrial, TrialOutcome, finished_outcome, train_trials
 from truemoment.reproduction import ReproducedTable, Reproduction, get_table, published_figures, read_run_folders
 from truemoment.reproduction.base import TableInputs
@@ -78,12 +78,7 @@ class Bench:
         return len(self._outcomes), len(self._missing)
 
     def train(
-        self,
-        *,
-        workers: int | None = 1,
-        engine: Engine = "local",
-        threads: int = 1,
-        until: float | None = None,
+        self, *, workers: int | None = 1, engine: Engine = "local", threads: int = 1, until: float | None = None
     ) -> Iterator[TrialOutcome]:
         """Train the missing trials, and yield the outcome of each.
 
@@ -122,7 +117,7 @@ class Bench:
             seeds=grid.seeds,
             splits=self._tests,
             measures=self.measures,
-            methods=self._methods(finished),
+            methods=curves_of_methods(grid.methods, finished),
             floors=tuple(curve for curve in self._references if curve.kind == "floor"),
             ceilings=tuple(curve for curve in self._references if curve.kind == "ceiling"),
             beside_network=self._beside_network(finished),
@@ -160,13 +155,7 @@ class Bench:
         )
         self.rows += [row for figure in figures for row in figure.rows]
         self._network = {figure.split: figure.scores for figure in figures if figure.name == NETWORK}
-        place: Place = (None, self.grid.seeds[0])
-        points: dict[str, dict[tuple[str, str], float]] = {}
-        for figure in figures:
-            at = points.setdefault(figure.name, {})
-            at |= {(figure.split, measure): float(figure.scores.value(measure)) for measure in self.measures}
-        titles = {figure.name: figure.title for figure in figures}
-        return tuple(Curve(name, titles[name], "floor", False, {place: at}, CONFIG) for name, at in points.items())
+        return curves_of_floors({(None, self.grid.seeds[0]): figures}, self.measures)
 
     def _run_rules(self, on_status: Status) -> tuple[Curve, ...]:
         """Run the interval rules on simulated features; on others there are none."""
@@ -186,11 +175,7 @@ class Bench:
             )
         )
         self.rows += [row for figure in figures for row in figure.rows]
-        by_name = {figure.name: [at for at in figures if at.name == figure.name] for figure in figures}
-        return tuple(
-            Curve(name, group[0].title, group[0].kind, True, {(None, at.seed): at.values for at in group}, CONFIG)
-            for name, group in by_name.items()
-        )
+        return curves_of_rules(figures, lambda rule: (None, rule.seed))
 
     def _run_constants(self, on_status: Status) -> Curve:
         """Measure the constant that is best on each test split itself, found on its other videos: a ceiling."""
@@ -220,27 +205,6 @@ class Bench:
             if len(groups) > 1:
                 comparisons[split] = compare(groups, stream(self.grid.seeds[0], f"bench {split}"), baseline=NETWORK)
         return comparisons
-
-    def _methods(self, finished: Sequence[TrialOutcome]) -> tuple[Curve, ...]:
-        """Return the figures of each method; two recipes of one family are called by their names."""
-        titles = [method.recipe.family.title for method in self.grid.methods]
-        return tuple(
-            Curve(
-                name=method.name,
-                title=title if titles.count(title) == 1 else method.name,
-                kind="method",
-                sees=method.recipe.family.sees_video,
-                points={
-                    (None, outcome.trial.seed): {
-                        (row.split, row.measure): float(row.value) if row.value else math.nan for row in outcome.rows
-                    }
-                    for outcome in finished
-                    if outcome.trial.method == method.name
-                },
-                config=method.recipe.hash,
-            )
-            for method, title in zip(self.grid.methods, titles, strict=True)
-        )
 
 
 def published_beside(

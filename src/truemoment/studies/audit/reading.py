@@ -142,11 +142,7 @@ def _predict_with_model(
     orders = in_other_orders(grounder, reference.queries, rng=rng, **options)
     features = grounder.features
     caution = controls.caution or getattr(features, "caution", "")
-    model = {
-        "path": str(folder),
-        "name": grounder.name,
-        "features": "" if features is None else features.name,
-    }
+    model = {"path": str(folder), "name": grounder.name, "features": "" if features is None else features.name}
     moved = {**controls.moved, **moved}
     return replace(controls, changed=changed, moved=moved, orders=orders, caution=caution), model
 

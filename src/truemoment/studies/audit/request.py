@@ -93,8 +93,7 @@ class AuditRequest(MappedData, Fitting, Related, Measuring, ReadingPredictions, 
         "Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME", rare=True
     )
     reads: MethodReads | None = option(
-        "Declare what the method reads: one sentence at a time, or also the video's other sentences.",
-        rare=True,
+        "Declare what the method reads: one sentence at a time, or also the video's other sentences.", rare=True
     )
     gate: str | None = option(
         "Exit 1 unless all conditions pass: names of checks, or figures such as shortcut-share<0.8, judged by their "

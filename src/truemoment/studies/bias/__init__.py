@@ -23,56 +23,26 @@
 
 from __future__ import annotations
 
-from truemoment.studies.bias.distances import SplitDistance, split_distance
-from truemoment.studies.bias.grids import Grid
-from truemoment.studies.bias.guarantees import Inspection, Promise, inspect_split
-from truemoment.studies.bias.guessing import Guessing, guess_on_split
-from truemoment.studies.bias.information import VerbDivergence, VerbInformation, verb_information
-from truemoment.studies.bias.locations import Locations, length_shares
-from truemoment.studies.bias.resplitting import MeasuredResplit, resplit_and_measure
-from truemoment.studies.bias.shifts import LocationShift, Ranking, WordShift
-from truemoment.studies.bias.splitting import Plan, Resplit, resplit
-from truemoment.studies.bias.spread import ConstantBias, Evenness, constant_bias, evenness
-from truemoment.studies.bias.statistics import DatasetStatistics, dataset_statistics
-from truemoment.studies.bias.surveys import Survey, survey, survey_all
-from truemoment.studies.bias.vocabulary import LongTail, Overlap, VerbUse, Vocabulary, long_tail, overlap, verb_use
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ConstantBias",
-    "DatasetStatistics",
-    "Evenness",
-    "Grid",
-    "Guessing",
-    "Inspection",
-    "LocationShift",
-    "Locations",
-    "LongTail",
-    "MeasuredResplit",
-    "Overlap",
-    "Plan",
-    "Promise",
-    "Ranking",
-    "Resplit",
-    "SplitDistance",
-    "Survey",
-    "VerbDivergence",
-    "VerbInformation",
-    "VerbUse",
-    "Vocabulary",
-    "WordShift",
-    "constant_bias",
-    "dataset_statistics",
-    "evenness",
-    "guess_on_split",
-    "inspect_split",
-    "length_shares",
-    "long_tail",
-    "overlap",
-    "resplit",
-    "resplit_and_measure",
-    "split_distance",
-    "survey",
-    "survey_all",
-    "verb_information",
-    "verb_use",
-]
+from truemoment.base.lazy import lazy
+
+if TYPE_CHECKING:
+    from truemoment.studies.bias.guarantees import inspect_split
+    from truemoment.studies.bias.shifts import LocationShift, WordShift
+    from truemoment.studies.bias.splitting import Plan, resplit
+    from truemoment.studies.bias.surveys import survey
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "LocationShift": "shifts",
+            "Plan": "splitting",
+            "WordShift": "shifts",
+            "inspect_split": "guarantees",
+            "resplit": "splitting",
+            "survey": "surveys",
+        },
+    )
+
+__all__ = ["LocationShift", "Plan", "WordShift", "inspect_split", "resplit", "survey"]

@@ -457,12 +457,8 @@ def histograms_figure(entries: Sequence[DrawnSplit]) -> Figure:
     columns = ("start, share of the video", "end, share of the video", "length, share of the video")
     with drawing_style():
         figure = _with_legend(5.2, entries)
-        panels = figure.subplots(3, 1)
-        for number, (axes, label) in enumerate(zip(panels, columns, strict=True)):
-            for entry in entries:
-                _outline(axes, _columns_of(entry.split.points)[number], bounds, entry)
-            axes.set_xlim(0, 1)
-            _percent_upward(axes, label)
+        for number, (axes, label) in enumerate(zip(figure.subplots(3, 1), columns, strict=True)):
+            _outlines(axes, [_columns_of(entry.split.points)[number] for entry in entries], bounds, entries, label)
         _legend(figure, entries)
     return figure
 
@@ -471,15 +467,12 @@ def seconds_figure(entries: Sequence[DrawnSplit]) -> Figure:
     """Draw start, end and length in seconds, each up to the 99th percentile."""
     with drawing_style():
         figure = _with_legend(5.2, entries)
-        panels = figure.subplots(3, 1)
-        for number, (axes, label) in enumerate(zip(panels, ("start, s", "end, s", "length, s"), strict=True)):
+        for number, (axes, label) in enumerate(
+            zip(figure.subplots(3, 1), ("start, s", "end, s", "length, s"), strict=True)
+        ):
             columns = [_columns_of(entry.split.points)[number] * entry.split.duration_s for entry in entries]
             last = float(np.percentile(np.concatenate(columns), 99)) or 1.0
-            bounds = np.linspace(0, last, _CELLS + 1)
-            for entry, column in zip(entries, columns, strict=True):
-                _outline(axes, column, bounds, entry)
-            axes.set_xlim(0, last)
-            _percent_upward(axes, label)
+            _outlines(axes, columns, np.linspace(0, last, _CELLS + 1), entries, label)
         _legend(figure, entries)
     return figure
 
@@ -491,20 +484,15 @@ def side_by_side_figure(entries: Sequence[DrawnSplit]) -> Figure:
         panels = figure.subplots(3, 1)
         bounds = np.linspace(0, 1, _CELLS + 1)
         for number, label in enumerate(("start, share of the video", "end, share of the video")):
-            for entry in entries:
-                _outline(panels[number], _columns_of(entry.split.points)[number], bounds, entry)
-            panels[number].set_xlim(0, 1)
-            _percent_upward(panels[number], label)
+            columns = [_columns_of(entry.split.points)[number] for entry in entries]
+            _outlines(panels[number], columns, bounds, entries, label)
         seconds = [_columns_of(entry.split.points)[2] * entry.split.duration_s for entry in entries]
         values = np.concatenate(seconds)
         low, high = np.percentile(values[values > 0], [0.1, 99.9])
         bounds = np.geomspace(low, high if high > low else 2 * low, _CELLS + 1)
-        for entry, column in zip(entries, seconds, strict=True):
-            _outline(panels[2], column, bounds, entry)
         panels[2].set_xscale("log")
         _plain_ticks(panels[2])
-        panels[2].set_xlim(bounds[0], bounds[-1])
-        _percent_upward(panels[2], "length, s")
+        _outlines(panels[2], seconds, bounds, entries, "length, s")
         _legend(figure, entries)
     return figure
 
@@ -514,10 +502,13 @@ def _columns_of(points: Floats) -> tuple[Floats, Floats, Floats]:
     return points[:, 0], points[:, 1], points[:, 1] - points[:, 0]
 
 
-def _outline(axes: Axes, values: Floats, bounds: Floats, entry: DrawnSplit) -> None:
-    """Draw a histogram as an outline, % of all values; values outside the bounds count in the total."""
-    share = 100 * np.histogram(values, bounds)[0] / max(len(values), 1)
-    axes.stairs(share, bounds, color=entry.style.colour, linestyle=entry.style.line, linewidth=1.3, baseline=None)
+def _outlines(axes: Axes, columns: Sequence[Floats], bounds: Floats, entries: Sequence[DrawnSplit], label: str) -> None:
+    """Draw a histogram of each column as an outline, % of all values; values outside the bounds count in the total."""
+    for values, entry in zip(columns, entries, strict=True):
+        share = 100 * np.histogram(values, bounds)[0] / max(len(values), 1)
+        axes.stairs(share, bounds, color=entry.style.colour, linestyle=entry.style.line, linewidth=1.3, baseline=None)
+    axes.set_xlim(bounds[0], bounds[-1])
+    _percent_upward(axes, label)
 
 
 def _percent_upward(axes: Axes, label: str) -> None:
@@ -577,11 +568,7 @@ def longer_figure(entries: Sequence[DrawnSplit]) -> Figure:
             share = 100 * (len(length) - np.searchsorted(length, over + 1e-9, side="right")) / max(len(length), 1)
             axes.plot(over, share, color=entry.style.colour, linestyle=entry.style.line)
             axes.plot(
-                OVER,
-                100 * entry.split.longer,
-                entry.style.marker,
-                color=entry.style.colour,
-                mfc=entry.style.face,
+                OVER, 100 * entry.split.longer, entry.style.marker, color=entry.style.colour, mfc=entry.style.face
             )
         for at in OVER:
             axes.axvline(at, color=SOFT, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0.5)

@@ -37,18 +37,7 @@ def location_tables(survey: Survey) -> list[Table]:
         _table(
             "Locations of moments: share longer than 30, 50 and 70 % of the video; unevenness (bits of entropy less "
             "than if all locations were equally frequent), after subtracting the bits expected by chance.",
-            (
-                "split",
-                "queries",
-                "videos",
-                "moments",
-                "> 30 %",
-                "> 50 %",
-                "> 70 %",
-                "uneven, bits",
-                "by chance",
-                "p",
-            ),
+            ("split", "queries", "videos", "moments", "> 30 %", "> 50 %", "> 70 %", "uneven, bits", "by chance", "p"),
             [[short_name(split.name), *_locations_row(split)] for split in splits],
         ),
         _table(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InDataset, Request, Running, number, option, seed, several
-from truemoment.data.axes import parse_axis
 from truemoment.studies.request import ReadingAnnotations, data_dir
 
 if TYPE_CHECKING:
@@ -26,9 +25,7 @@ class Datasets(Request):
         "A dataset; can be repeated.", (), metavar="NAME"
     )
     annotations: In[tuple[Path, ...] | AnyAnnotations | Sequence[AnyAnnotations]] = option(
-        "File of your own annotations, one dataset a file; its form is recognised. Can be repeated.",
-        (),
-        metavar="FILE",
+        "File of your own annotations, one dataset a file; its form is recognised. Can be repeated.", (), metavar="FILE"
     )
     split: tuple[str, ...] | str | Sequence[str] = option("Only this split; can be repeated.", (), metavar="NAME")
     data_dir: AnyFile | None = data_dir()
@@ -40,6 +37,8 @@ class Datasets(Request):
 
     def check(self) -> None:
         """Refuse a dataset twice, and an axis that cannot be read."""
+        from truemoment.data.axes import parse_axis
+
         parse_axis(self.axis or "seconds")
         names = several(self.dataset)
         if len(set(names)) < len(names):

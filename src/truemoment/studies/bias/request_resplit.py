@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from truemoment.base.boundary.files import read_number
 from truemoment.base.errors import UsageError
 from truemoment.base.request import AnyFile, In, InDataset, Request, Running, in_python, number, option, seed, several
-from truemoment.studies.bias.shifts import LocationShift, Shift, WordShift
-from truemoment.studies.bias.splitting import Plan
 from truemoment.studies.request import NoCache, ReadingAnnotations, data_dir, dataset, no_cache, own_annotations
 
 if TYPE_CHECKING:
+    from truemoment.studies.bias.shifts import Shift
+    from truemoment.studies.bias.splitting import Plan
     from truemoment.studies.request import AnyAnnotations
 
 Shifted = Literal["location", "words", "compositions"]
@@ -75,6 +75,9 @@ class Splitting(Request):
 
     def planned(self) -> Plan:
         """Return the plan; refuse options of a shift of location without one."""
+        from truemoment.studies.bias.shifts import LocationShift, WordShift
+        from truemoment.studies.bias.splitting import Plan
+
         if self.plan is not None:
             return self.plan
         names = dict.fromkeys(several(self.shift) or ("location",))

@@ -41,10 +41,7 @@ PLACES: Mapping[Place, Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
         "start-end": lambda start, end, _: (start, end),
         "start-length": lambda start, end, _: (start, end - start),
         "middle-length": lambda start, end, _: ((start + end) / 2, end - start),
-        "middle-log-length": lambda start, end, _: (
-            (start + end) / 2,
-            np.log(np.maximum(end - start, SHORTEST_NORM)),
-        ),
+        "middle-log-length": lambda start, end, _: ((start + end) / 2, np.log(np.maximum(end - start, SHORTEST_NORM))),
         "seconds": lambda start, end, duration_s: (start * duration_s, end * duration_s),
     }
 )

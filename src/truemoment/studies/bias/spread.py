@@ -46,7 +46,7 @@ from truemoment.studies.bias.locations import Locations
 STEP_NORM = 0.05
 """Grid of starts and ends of constant predictions, as in BestConstant."""
 
-_BLOCK_ROWS = 8192  # moments compared with all constants at a time
+_BLOCK_ROWS = 256  # moments compared with all constants at a time; what is computed of them fits the cache
 _BLOCK_DRAWS = 50
 
 

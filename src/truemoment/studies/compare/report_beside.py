@@ -320,12 +320,7 @@ class SplitBar(NamedTuple):
 
 
 def split_bars(
-    bars: Sequence[SplitBar],
-    measure: str,
-    *,
-    name: str = "splits",
-    splits: Sequence[str] | None = None,
-    note: str = "",
+    bars: Sequence[SplitBar], measure: str, *, name: str = "splits", splits: Sequence[str] | None = None, note: str = ""
 ) -> Drawing:
     """Return the figure of a measure: a row a method (floors and published ones last), a bar a split.
 

@@ -62,12 +62,7 @@ SYNONYMS = MappingProxyType(
 )
 """Words, and others with the same meaning in most sentences of actions."""
 
-FRAMES = (
-    "in this video, {}",
-    "here is what happens: {}",
-    "at some point, {}",
-    "the moment in which {}",
-)
+FRAMES = ("in this video, {}", "here is what happens: {}", "at some point, {}", "the moment in which {}")
 """Sentences around a sentence; which one is drawn."""
 
 _PERSON = re.compile(r"\b(?:a |the |one )?person\b", re.IGNORECASE)

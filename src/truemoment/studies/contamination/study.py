@@ -227,12 +227,7 @@ def pairs_of(official: Annotations, answers: FirstAnswers) -> MomentPairs:
     """Return pairs of answers and official moments; each query has one."""
     queries = official.queries
     return MomentPairs(
-        queries.video_id.tolist(),
-        queries.duration_s,
-        answers.start_s,
-        answers.end_s,
-        official.start_s,
-        official.end_s,
+        queries.video_id.tolist(), queries.duration_s, answers.start_s, answers.end_s, official.start_s, official.end_s
     )
 
 

@@ -14,14 +14,7 @@ from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import Annotations, Predictions
 from truemoment.data.datasets.answer_file import StudyAnswers
 from truemoment.data.formats import MatchReport, Reader, read_predictions
-from truemoment.evaluation.agreement import (
-    Alpha,
-    Annotators,
-    PairwiseIoU,
-    boundary_alpha,
-    moment_alpha,
-    pairwise_iou,
-)
+from truemoment.evaluation.agreement import Alpha, Annotators, PairwiseIoU, boundary_alpha, moment_alpha, pairwise_iou
 from truemoment.evaluation.evaluate import resolve_protocol
 from truemoment.evaluation.measures import MeanIoU, Measure
 from truemoment.evaluation.protocols import Protocol

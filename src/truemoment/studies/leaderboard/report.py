@@ -28,7 +28,7 @@ from truemoment.studies.audit.table_cells import figure_cell, number_cell
 from truemoment.studies.audit.verdict import NO_SKILL
 from truemoment.studies.compare import report as comparison_reports
 from truemoment.studies.compare.ranking import rank_text
-from truemoment.studies.leaderboard import Leaderboard
+from truemoment.studies.leaderboard.running import Leaderboard
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from truemoment.base.request import AnyFile, Running, argument, option
-from truemoment.studies.leaderboard.entries import read_entries
 from truemoment.studies.request import NoCache, Testing, data_dir, no_cache, path_of
 
 
@@ -24,4 +23,6 @@ class LeaderboardRequest(NoCache, Testing, Running):
 
     def inputs(self) -> list[Path]:
         """Return the files that leaderboard.yaml names."""
+        from truemoment.studies.leaderboard.entries import read_entries
+
         return read_entries(Path(self.folder), path_of(self.data_dir)).inputs()

@@ -23,9 +23,10 @@ from truemoment.report.result import Result
 from truemoment.report.words import counted
 from truemoment.studies.audit import report as audit_reports
 from truemoment.studies.audit.findings import Outcome
-from truemoment.studies.leaderboard import Leaderboard, read_entries, run_leaderboard
 from truemoment.studies.leaderboard import report as reports
+from truemoment.studies.leaderboard.entries import read_entries
 from truemoment.studies.leaderboard.request import LeaderboardRequest
+from truemoment.studies.leaderboard.running import Leaderboard, run_leaderboard
 from truemoment.studies.request import path_of
 
 INDEX, JSON, CSV = "index.html", "leaderboard.json", "leaderboard.csv"

@@ -2,7 +2,8 @@
 
 ===========================================  =====================================================================
 :mod:`~truemoment.studies.meta.systems`      per-query statistics of several systems, from which all studies start
-:mod:`~truemoment.studies.meta.loading`      systems from files, simulated ones, baselines; variants of one
+:mod:`~truemoment.studies.meta.request`      the systems of a study, variants of one, the noise, numbers of draws
+:mod:`~truemoment.studies.meta.loading`      systems from files, measured
 :mod:`~truemoment.studies.meta.rankings`     agreement of two rankings: Kendall's tau-b
 :mod:`~truemoment.studies.meta.axioms`       does a measure ignore redundant answers and reward better ones?
 :mod:`~truemoment.studies.meta.agreement`    which measures rank systems alike
@@ -29,6 +30,13 @@ video moment retrieval, CVPR 2022.
 
 from __future__ import annotations
 
-from truemoment.studies.meta.axioms import check_axioms
+from typing import TYPE_CHECKING
+
+from truemoment.base.lazy import lazy
+
+if TYPE_CHECKING:
+    from truemoment.studies.meta.axioms import check_axioms
+else:
+    __getattr__ = lazy(__name__, {"check_axioms": "axioms"})
 
 __all__ = ["check_axioms"]

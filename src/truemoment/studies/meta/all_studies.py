@@ -10,7 +10,7 @@ import numpy as np
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import Annotations
-from truemoment.base.request import MOST_RESAMPLES, Request, number, option, seed
+from truemoment.base.request import ignore
 from truemoment.data.datasets.source import without_queries_of
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.uncertainty import stream
@@ -18,10 +18,11 @@ from truemoment.report.words import few
 from truemoment.studies.meta.agreement import Agreement, agreement
 from truemoment.studies.meta.ambiguity import Ambiguity, under_noise
 from truemoment.studies.meta.axioms import AxiomResult, check_axioms
-from truemoment.studies.meta.loading import LoadedSystems, SystemSource, ignore
+from truemoment.studies.meta.loading import LoadedSystems
 from truemoment.studies.meta.noise import NoiseModel
 from truemoment.studies.meta.population import variants
 from truemoment.studies.meta.power import Power, power
+from truemoment.studies.meta.request import Effort, SystemSource
 from truemoment.studies.meta.selection import Selection, select, without_saturated
 from truemoment.studies.meta.simulation import simulate_each
 from truemoment.studies.meta.stability import Stability, stability
@@ -60,22 +61,6 @@ class Studies:
 
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Effort(Request):
-    """Numbers of draws of the studies."""
-
-    trials: int = number("Stability: pairs of subsets of each size.", 5000, 2, 1_000_000)
-    sets: int = number("Label noise: noisy sets per level.", 100, 2, MOST_RESAMPLES)
-    repetitions: int = number("Power: subsets of each size.", 50, 2, 100_000)
-    resamples: int = number("Number of resamples of the videos, for intervals.", 1000, 2, MOST_RESAMPLES)
-    validation_split: str | None = option(
-        "Also study selection: simulated variants, selected on this split and tested on --split.", metavar="NAME"
-    )
-    variants: int = number("Selection: number of simulated variants.", 64, 2, 10_000)
-    seed: int = seed("all draws")
-    workers: int | None = number("Threads. Results are the same for any number. [default: all cores]", None, 1, 256)
 
 
 def all_studies(
@@ -144,11 +129,7 @@ def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> 
 
 
 def _selection(
-    source: SystemSource,
-    loaded: LoadedSystems,
-    validation: Annotations,
-    effort: Effort,
-    rng: np.random.Generator,
+    source: SystemSource, loaded: LoadedSystems, validation: Annotations, effort: Effort, rng: np.random.Generator
 ) -> Selection:
     """Simulate variants of one system on both splits, and select among them by every measure."""
     assert loaded.annotations is not None  # noqa: S101 - all_studies refuses a validation split without annotations

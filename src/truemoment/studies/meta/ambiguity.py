@@ -14,35 +14,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 
 from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats, temporal_iou
 from truemoment.base.records import Annotations, Predictions
-from truemoment.base.request import InDataset, Request, option
 from truemoment.base.rules import OnUnknown
-from truemoment.data.datasets import DATASETS, load_annotations
-from truemoment.data.references import read_annotations
-from truemoment.evaluation.agreement import Annotators
 from truemoment.evaluation.evaluate import evaluate_relabelled, resolve_protocol
 from truemoment.evaluation.measures import Measure, as_measures
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.uncertainty import ROUNDING
 from truemoment.studies.meta.loading import LoadedSystems
-from truemoment.studies.meta.noise import (
-    ANNOTATOR_LEVELS,
-    DEVIATIONS_S,
-    VARIANCES_S2,
-    AnnotatorNoise,
-    LongerNoise,
-    NoiseModel,
-    PublishedNoise,
-    ShiftNoise,
-)
+from truemoment.studies.meta.noise import NoiseModel
 from truemoment.studies.meta.rankings import Signs, kendall_tau_b, order_of_pairs
+from truemoment.studies.meta.request import NOISE
 from truemoment.studies.meta.systems import direction_of
 from truemoment.studies.meta.workers import map_in_order
 
@@ -225,46 +212,6 @@ def ambiguity(
             )
         )
     return Ambiguity(tuple(answers), measure_list, tuple(levels), models[0].source, annotations.dataset)
-
-
-NOISE = ("published", "shift", "annotators", "longer")
-"""Names of the models of label noise."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoiseSource(Request):
-    """Options for the models of label noise."""
-
-    HEADING = "Noise"
-
-    kinds: tuple[str, ...] = option(
-        "Model of label noise; may be given several times.", ("published", "shift"), name="--noise", choices=NOISE
-    )
-    marked_by: InDataset[str | None] = option(
-        "Learn noise from a dataset with several annotators, e.g. human-charades, or from your own annotations.",
-        name="--annotators",
-        metavar="NAME|FILE",
-    )
-
-    def models(self, data_dir: Path | None) -> dict[str, Sequence[NoiseModel]]:
-        """Return the levels of each model by its name."""
-        kinds = self.kinds if self.marked_by is None else (*self.kinds, "annotators")
-        return {kind: self._levels(kind, data_dir) for kind in kinds}
-
-    def _levels(self, kind: str, data_dir: Path | None) -> Sequence[NoiseModel]:
-        if kind == "longer":
-            return [LongerNoise(deviation_s) for deviation_s in DEVIATIONS_S]
-        if kind != "annotators":
-            model = PublishedNoise if kind == "published" else ShiftNoise
-            return [model(variance) for variance in VARIANCES_S2]
-        if self.marked_by is None:
-            raise UsageError("--noise annotators: also give --annotators NAME, e.g. human-charades, or FILE")
-        if self.marked_by in DATASETS:
-            marked = load_annotations(self.marked_by, "test", data_dir=data_dir)
-        else:
-            marked = read_annotations(Path(self.marked_by), None)
-        learned = AnnotatorNoise.learn(Annotators.of(marked))
-        return [replace(learned, n_raters=n_raters) for n_raters in ANNOTATOR_LEVELS]
 
 
 def under_noise(

@@ -170,10 +170,7 @@ def moved_moment(
 
 
 def with_controls(
-    queries: Sequence[int],
-    pools: Mapping[str, Sequence[int]],
-    shares: ControlShares,
-    rng: np.random.Generator,
+    queries: Sequence[int], pools: Mapping[str, Sequence[int]], shares: ControlShares, rng: np.random.Generator
 ) -> list[PlannedTask]:
     """Return the tasks of a person: the queries in order, with controls at seeded places.
 

@@ -20,11 +20,7 @@ SCHEMA = "truemoment/study-datasheet/1"
 
 
 def datasheet_document(
-    study: StudyFolder,
-    exported: Exported,
-    state: StudyState,
-    moments: str,
-    decisions: Sequence[Mapping[str, object]],
+    study: StudyFolder, exported: Exported, state: StudyState, moments: str, decisions: Sequence[Mapping[str, object]]
 ) -> dict[str, Any]:
     """Return the datasheet as programs read it."""
     agreement, answers = exported.agreement, exported.answers.answers

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from truemoment.base.boundary.files import read_json_lines
 from truemoment.base.errors import InputError, UsageError
-from truemoment.base.records import Annotations
 from truemoment.web.annotating.study import MOST_SHARE, ControlShares, Task
+
+if TYPE_CHECKING:
+    from truemoment.base.records import Annotations
 
 NO_CONTROLS = ControlShares(0.0, 0.0, 0.0)
 

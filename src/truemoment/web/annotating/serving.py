@@ -47,11 +47,7 @@ class StudyServer:
 
 @contextmanager
 def open_study(
-    study: StudyFolder,
-    *,
-    base: str = "http://127.0.0.1",
-    address: Address | None = None,
-    videos: Path | None = None,
+    study: StudyFolder, *, base: str = "http://127.0.0.1", address: Address | None = None, videos: Path | None = None
 ) -> Iterator[StudyServer]:
     """Open a study for serving; another server of it is refused.
 

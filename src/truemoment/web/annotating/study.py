@@ -12,11 +12,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from truemoment.base.boundary.files import read_bytes, read_json, write_json
+from truemoment.base.boundary.files import Seed, read_bytes, read_json, write_json
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import InputError, MissingFileError, TrueMomentError
-from truemoment.base.records import Seed
 
 SCHEMA = "truemoment/study/1"
 

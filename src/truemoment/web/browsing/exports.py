@@ -33,10 +33,7 @@ from truemoment.web.pages.jobs import JobCancelledError, Jobs, PageJob
 CLIPS = "clips"
 
 RECORDS: Mapping[str, tuple[str, Callable[[Sequence[ExportedMoment]], str]]] = MappingProxyType(
-    {
-        "predictions": ("predictions.jsonl", predictions_text),
-        "annotations": ("annotations.jsonl", annotations_text),
-    }
+    {"predictions": ("predictions.jsonl", predictions_text), "annotations": ("annotations.jsonl", annotations_text)}
 )
 """The package's own files: ending of the name, and how the text is made."""
 

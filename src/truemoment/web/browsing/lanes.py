@@ -53,10 +53,7 @@ def row_of(looked: AnswerColumns, query: int) -> dict[str, Any]:
         "systems": [_summary(columns, query) for columns in looked.systems],
     }
     if looked.floor_errors is not None:
-        row["floor"] = {
-            "iou": float(looked.floor_errors.iou[query]),
-            "hit": bool(looked.floor_errors.kind[query] == 0),
-        }
+        row["floor"] = {"iou": float(looked.floor_errors.iou[query]), "hit": bool(looked.floor_errors.kind[query] == 0)}
     return row
 
 

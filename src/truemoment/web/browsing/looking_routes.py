@@ -225,10 +225,7 @@ class LookingService:
 def _range(text: str, name: str) -> tuple[float, float]:
     """Read a range, LOW..HIGH, where either may be missing."""
     low, dots, high = text.partition("..")
-    ends = (
-        read_number(low) if low.strip() else -math.inf,
-        read_number(high) if high.strip() else math.inf,
-    )
+    ends = (read_number(low) if low.strip() else -math.inf, read_number(high) if high.strip() else math.inf)
     if not dots or any(math.isnan(end) for end in ends):
         raise PageError(400, f"got {text[:40]!r}, expected LOW..HIGH", name)
     return ends

@@ -191,14 +191,7 @@ class Signing(msgspec.Struct, forbid_unknown_fields=True):
     token: str
 
 
-def route(
-    method: str,
-    path: str,
-    handler: Handler,
-    *,
-    roles: Sequence[str],
-    body: type | None = None,
-) -> RouteOf:
+def route(method: str, path: str, handler: Handler, *, roles: Sequence[str], body: type | None = None) -> RouteOf:
     """Return a route, to be bound to a site by :func:`make_app`.
 
     Parameters
@@ -278,10 +271,7 @@ def rooms_route(path: str, enter: Callable[[str], Application], *, roles: Sequen
 
 
 def make_app(
-    site: Site,
-    routes: Iterable[RouteOf],
-    *,
-    lifespan: Callable[[], AbstractAsyncContextManager[None]] | None = None,
+    site: Site, routes: Iterable[RouteOf], *, lifespan: Callable[[], AbstractAsyncContextManager[None]] | None = None
 ) -> Application:
     """Return the ASGI application of a site: its routes, sign-in, static files, and the guard before them.
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truemoment.base.errors import InputError, MissingPackageError, UsageError
-from truemoment.web.pages.security import LOOPBACK, Address, Application
+from truemoment.web.pages.security import Address, Application
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -221,8 +221,3 @@ def loop_error_handler() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]]
             logging.getLogger("uvicorn.error").error("limit of open files reached: new connections wait (ulimit -n)")
 
     return handle
-
-
-def is_loopback_name(name: str) -> bool:
-    """Whether a name is one of this machine alone."""
-    return name in LOOPBACK

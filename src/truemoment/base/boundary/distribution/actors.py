@@ -20,11 +20,7 @@ RESTARTS = 2
 
 @contextlib.contextmanager
 def ray_actors(
-    open_part: Callable[[P], Callable[[Q], R]],
-    parts: Callable[[int], Sequence[P]],
-    workers: int | None,
-    *,
-    needs: str,
+    open_part: Callable[[P], Callable[[Q], R]], parts: Callable[[int], Sequence[P]], workers: int | None, *, needs: str
 ) -> Iterator[Callable[[Q], list[R]]]:
     """Spread the parts of a task over a cluster until the block is left; yield a function that asks all of them.
 

@@ -21,9 +21,6 @@ STRIDES = (1, 2, 4, 8)
 RADIUS = 1.5
 """Strides from the middle of a moment within which a point is positive."""
 
-EQUAL_LENGTHS = 1e-3
-"""Moments whose lengths differ by less are both the shortest."""
-
 
 class PyramidPoints(NamedTuple):
     """The P points of all levels: time, least and greatest distance, and stride, each (P,), in clips."""

@@ -117,11 +117,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
         `duration_s` is the stated duration; frames are not used if the prompt shows none.
         """
-        values = {
-            "sentence": sentence,
-            "duration_s": f"{duration_s:.1f}",
-            "duration_clock": clock(duration_s),
-        }
+        values = {"sentence": sentence, "duration_s": f"{duration_s:.1f}", "duration_clock": clock(duration_s)}
         if not self.shows_frames:
             return [_filled(self.user, values).strip()]
         if frames is None:

@@ -19,10 +19,7 @@ from truemoment.studies.evaluate.curves import Curves, curves_plot, recall_curve
 
 NAME = "loose-threshold"
 
-LOOKS = (
-    *(ROLES[name].look for name in ("method", "floor", "other")),
-    ROLES["other"].look._replace(marker="^"),
-)
+LOOKS = (*(ROLES[name].look for name in ("method", "floor", "other")), ROLES["other"].look._replace(marker="^"))
 """Looks of the curves: the method, its strongest floor, and others."""
 
 LOOSE = 0.4

@@ -59,10 +59,7 @@ def document(results: Results) -> dict[str, Any]:
     """Return the shares of both splits."""
     audited, train = results.cached(orders)
     return {
-        "order": {
-            "audited": starts_document(audited),
-            "training": None if train is None else starts_document(train),
-        }
+        "order": {"audited": starts_document(audited), "training": None if train is None else starts_document(train)}
     }
 
 

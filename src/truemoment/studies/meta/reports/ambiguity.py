@@ -20,10 +20,7 @@ from truemoment.studies.meta.reports.spans import span
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAPER_IOU = {
-    "charades-sta": (0.906, 0.870, 0.835, 0.802),
-    "activitynet-captions": (0.846, 0.778, 0.712, 0.650),
-}
+PAPER_IOU = {"charades-sta": (0.906, 0.870, 0.835, 0.802), "activitynet-captions": (0.846, 0.778, 0.712, 0.650)}
 """IoUs that the AxIoU paper quotes for its four levels (section 6.4), by dataset."""
 
 MODELS = {
@@ -217,7 +214,7 @@ def _notes(result: Ambiguity) -> list[str]:
     notes = [
         "RMSE between the figures on noisy labels and on the original labels (AxIoU paper, section 6.4 and Fig. 7). "
         "Spread: standard deviation of the systems' figures on the original labels. Two systems that tie there cannot "
-        "change places and are left out.",
+        "change places and are left out."
     ]
     if result.model == "published":
         notes.append(

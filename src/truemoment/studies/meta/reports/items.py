@@ -85,7 +85,7 @@ def _notes(result: Items) -> list[str]:
     notes = [
         f"Difficulties are posterior means: with {few}, they lie nearer to 0 than the true ones; the standard "
         "deviation of each shows its uncertainty. Systems that fail together for one reason count as if they had "
-        "failed independently.",
+        "failed independently."
     ]
     if np.isnan(result.model.ability).any():
         notes.append(f"{UNDEFINED} ability: such a system hits no more than a guess does, or every query.")

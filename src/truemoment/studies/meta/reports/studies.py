@@ -186,11 +186,7 @@ def document(
         "sources": [] if systems is None else systems.sources,
         "seed": seed,
         "studies": {
-            name: {
-                "title": study.section.title,
-                "said": study.sentences,
-                "notes": [*notes, *study.notes],
-            }
+            name: {"title": study.section.title, "said": study.sentences, "notes": [*notes, *study.notes]}
             | study.document
             for name, study in zip(names, studies, strict=True)
         },

@@ -339,11 +339,7 @@ def document(result: Theory) -> dict[str, Any]:
         "draws": result.draws,
         "recall@1": {"closed_form": _errors(result.recall), "simulated": result.simulated_recall},
         "axiou@1": {"closed_form": _errors(result.axiou), "simulated": result.simulated_axiou},
-        "axiou@1_cut": {
-            "ious": cut.ious,
-            "closed_form": _errors(cut.axiou),
-            "simulated": cut.simulated_axiou,
-        },
+        "axiou@1_cut": {"ious": cut.ious, "closed_form": _errors(cut.axiou), "simulated": cut.simulated_axiou},
         "lists": {
             "ious": lists.ious,
             "correlations": lists.correlations,
