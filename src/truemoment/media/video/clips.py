@@ -47,8 +47,8 @@ AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 1200
 LEAST_RATE = 1000
 """Samples a second below which there is no sound to be heard, and much to be made of little."""
 
-BT709, LIMITED, UNKNOWN = 1, 1, 2
-"""Numbers of H.273 for how a clip's colours are coded: the matrix, the range 16 to 235, and "unspecified"."""
+BT709, LIMITED = 1, 1
+"""Numbers of H.273 for how a clip's colours are coded: the matrix, and the range 16 to 235."""
 
 SOUND_BLOCK = 1024
 """Samples that are encoded at a time: what AAC puts into one packet."""
@@ -214,8 +214,7 @@ def _encode_pictures(
             context.options = {"preset": "veryfast", "crf": str(form.crf), "bf": "0", "forced-idr": "1"}
             # Players guess colours that are not stated by the picture's size. These stay as the video's.
             context.colorspace, context.color_range = BT709, LIMITED
-            context.color_primaries = getattr(frame, "color_primaries", UNKNOWN)
-            context.color_trc = getattr(frame, "color_trc", UNKNOWN)  # older PyAV has neither
+            context.color_primaries, context.color_trc = frame.color_primaries, frame.color_trc
         lasts[tick] = next_tick - tick
         coded = av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(
             width=stream.width,  # a video may change its size on the way

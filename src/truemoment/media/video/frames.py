@@ -730,7 +730,7 @@ def pixels_of(frame: VideoFrame, pixel_aspect: float, scale: float = 1.0) -> Pix
     """Return a decoded frame upright, with square pixels, its sides multiplied by `scale`."""
     shown_width, shown_height = _shown_size(frame, pixel_aspect)
     width, height = max(1, round(shown_width * scale)), max(1, round(shown_height * scale))
-    reduced = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA")
+    reduced = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA", threads=1)
     # The matrix is read from the copy: reading it ties a frame to itself, and frees it late.
     return np.ascontiguousarray(_upright(np.asarray(reduced.to_ndarray(), np.uint8), reduced))
 
