@@ -188,7 +188,7 @@ MALFORMED = {
     "a wrong column": (
         "a.csv",
         "video_id,sentense,start_s,end_s\nv,x,1,2\n",
-        "looks like predictions, expected references; are predictions and annotations swapped? If it has references, --fi",
+        "are predictions and annotations swapped? If it has references, --fields",
     ),
     "predictions over lines": (
         "p.json",

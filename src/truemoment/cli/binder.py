@@ -176,17 +176,23 @@ def begin(*requests: Request) -> None:
                 read += [file for path in paths for file in files_of_run(path)]
             elif role in {roles.WRITE, roles.WRITE_NEW}:
                 written += paths
+            elif role == roles.RESUME:
+                made += paths
             for path in paths:
-                if role in {roles.WRITE_INTO, roles.RESUME}:
-                    refuse_files({option_of(field).split()[0]: path})
-                if role == roles.RESUME:
-                    refuse_no_parent(path)
-                    made.append(path)
-                elif role == roles.WRITE_NEW:
-                    refuse_folder(path)
-                elif role == roles.WRITE and path.is_dir():
-                    raise UsageError(f"{option_of(field).split()[0]} {path}: is a folder, expected a file")
+                _refuse_what_is_there(path, role, option_of(field).split()[0])
     refuse_outputs(read, [path for path in written if path.parent not in made or path.parent.exists()])
+
+
+def _refuse_what_is_there(path: Path, role: str | None, option: str) -> None:
+    """Refuse a file in place of a folder, a folder in place of a file, and a folder that no folder can hold."""
+    if role in {roles.WRITE_INTO, roles.RESUME}:
+        refuse_files({option: path})
+    if role == roles.RESUME:
+        refuse_no_parent(path)
+    elif role == roles.WRITE_NEW:
+        refuse_folder(path)
+    elif role == roles.WRITE and path.is_dir():
+        raise UsageError(f"{option} {path}: is a folder, expected a file")
 
 
 def _files_of(dataset: str, data_dir: Path | None) -> list[Path]:
