@@ -1,11 +1,11 @@
 """Decoding and preparing of pictures for an index, with a tower that costs nothing, by 1 and 2 workers.
 
-The peer is the way of before, written plainly: all frames are decoded, by a thread a core; a frame is resized whole,
-cropped, and scaled to 32-bit numbers; with two workers, each does so for itself. Ours is ``embed_shards``. Both read
-the same H.264 files of moving noise (PyAV, libx264), strong (60 of 255) and weak (4), with a key frame every 10, 2 or
-1 s at least, in parts of 10 s, 2 of 25 frames a second. Rates are frames a second of the clock from the third part on,
-when processes have started, and frames of a second of processor time with one worker. The vectors of both, of a random
-ViT-B/32, are compared.
+The peer is the way of before, written plainly: all frames are decoded, and the kept ones converted to RGB, by a thread
+a core; a frame is resized whole, cropped, and scaled to 32-bit numbers; with two workers, each does so for itself. Ours
+is ``embed_shards``. Both read the same H.264 files of moving noise (PyAV, libx264), strong (60 of 255) and weak (4),
+with a key frame every 10, 2 or 1 s at least, in parts of 10 s, 2 of 25 frames a second. Rates are frames a second of
+the clock from the third part on, when processes have started, and frames of a second of processor time with one worker.
+The vectors of both, of a random ViT-B/32, are compared.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/indexing.py
 """
@@ -27,7 +27,7 @@ from PIL import Image
 
 from search import random_clip, write_video
 from truemoment.media.video.encoders import Preparation
-from truemoment.media.video.frames import Outline, outline_of, pixels_of, shown_at
+from truemoment.media.video.frames import Outline, outline_of, shown_at
 from truemoment.searching.building import embed_shards
 from truemoment.searching.extraction import Loader, Shard, prepare
 from truemoment.searching.writing import VideoFile
@@ -79,12 +79,13 @@ def batch_before(shard: Shard) -> np.ndarray:
     """Decode and prepare a part as until now."""
     outline: Outline = shard.outline
     times_s = [row / FPS for row in range(shard.first_row, shard.end_row)]
-    return np.stack(
-        [
-            prepared_before(pixels_of(frame, 1.0, min(1.0, 448 / min(frame.width, frame.height))))
-            for _, frame in shown_at(shard.video.path, outline, times_s, skips=False)
-        ]
-    )
+    pictures = []
+    for _, frame in shown_at(shard.video.path, outline, times_s, skips=False):
+        scale = min(1.0, 448 / min(frame.width, frame.height))
+        width, height = round(frame.width * scale), round(frame.height * scale)
+        rgb = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA")
+        pictures.append(prepared_before(rgb.to_ndarray()))
+    return np.stack(pictures)
 
 
 def rows_before(shard: Shard) -> np.ndarray:

@@ -188,7 +188,7 @@ MALFORMED = {
     "a wrong column": (
         "a.csv",
         "video_id,sentense,start_s,end_s\nv,x,1,2\n",
-        "are predictions and annotations swapped? If it has references, --fields names their columns",
+        "are predictions and annotations swapped? If it has references, --fields",
     ),
     "predictions over lines": (
         "p.json",

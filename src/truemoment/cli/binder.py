@@ -179,12 +179,12 @@ def begin(*requests: Request) -> None:
             elif role == roles.RESUME:
                 made += paths
             for path in paths:
-                _refuse_other_kind(role, option_of(field).split()[0], path)
+                _refuse_what_is_there(path, role, option_of(field).split()[0])
     refuse_outputs(read, [path for path in written if path.parent not in made or path.parent.exists()])
 
 
-def _refuse_other_kind(role: str | None, option: str, path: Path) -> None:
-    """Refuse a file as an output folder, and a folder as an output file."""
+def _refuse_what_is_there(path: Path, role: str | None, option: str) -> None:
+    """Refuse a file in place of a folder, a folder in place of a file, and a folder that no folder can hold."""
     if role in {roles.WRITE_INTO, roles.RESUME}:
         refuse_files({option: path})
     if role == roles.RESUME:

@@ -104,7 +104,7 @@ def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
     seconds, shorter = expected() or (None, "")
     total = "" if seconds is None else f" of {about(seconds)}"
     with ExitStack() as bars:
-        bar = None
+        bar: tqdm[Any] | None = None
 
         def on_status(what: str) -> None:
             nonlocal bar

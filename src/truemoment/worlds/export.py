@@ -3,7 +3,7 @@
 ::
 
     FOLDER/annotations.jsonl    all splits, in the format of truemoment.data.datasets.own
-    FOLDER/humans.jsonl         the test splits as several annotators mark them, in the same format, if several do
+    FOLDER/humans.jsonl         the test splits by several annotators, in the same format; not where there is one
     FOLDER/features.npz         the frame features of all videos (truemoment.media.features.npz)
     FOLDER/world.json           the settings
 """
