@@ -66,7 +66,7 @@ def report():
         table("Many rows.", long_names, [str(n) for n in range(15)]),
         wide,
     )
-    finding = Finding(("It is so: 3 points.",), "Check", "good", ("the evidence",))
+    finding = Finding(("It is so: 3 points.",), "Check", "good", ("the evidence",), section="figures")
     drawings = tuple(Drawing(name, "A figure", "What it shows.", draw) for name in ("one", "two"))
     sections = [
         Section(
@@ -362,7 +362,7 @@ def test_the_page_breaks_no_rule_of_accessibility(chromium, path, axe, width, co
 def test_without_a_script_all_is_there_and_no_control_is_dead(opened, width):
     page = opened(width, java_script_enabled=False)
     assert page.locator("button, input, .tip, .hint").count() == 0
-    assert page.get_by_role("link", name="Figures").is_visible()
+    assert page.locator("nav").get_by_role("link", name="Figures").is_visible()
     page.get_by_text("Folded", exact=True).click()
     assert page.get_by_text("what was folded").is_visible()
     assert column(page, 0) == [*"abcdefg", "last"]

@@ -31,6 +31,15 @@ def films(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_queries_are_read_in_every_form_of_references(tmp_path):
+    from truemoment.web.annotating.study_queries import read_queries
+
+    (tmp_path / "mine.csv").write_text("video_id,sentence,start_s,end_s\nv,a door opens,1,2\n")
+    (tmp_path / "mine.jsonl").write_text('{"video_id": "v", "sentence": "a door opens"}\n')
+    for name in ("mine.csv", "mine.jsonl"):
+        assert list(read_queries(tmp_path / name).queries.query_id) == ["v#0"]
+
+
 @pytest.mark.slow
 def test_one_command_one_person(films, capsys):
     words = [sys.executable, "-m", "truemoment", "annotate", "start", "mine.jsonl", "--videos", "films"]

@@ -6,6 +6,7 @@ of the checkout with installations by pip, which takes half an hour; only the la
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -62,21 +63,34 @@ def joined(script):
     return [line for line in re.sub(r"\\\n", " ", script).splitlines() if line]
 
 
-@pytest.mark.parametrize("script", [commands(), *SCRIPTS.values()], ids=["README", *SCRIPTS])
+def blocks_of_shell(page):
+    """Return the commands of a page's blocks, which no test runs."""
+    blocks = re.findall(r"^```(?:sh|bash)\n(.*?)^```$", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    lines = "".join(re.sub(r"\\\n", " ", block) for block in blocks)
+    return "".join(re.findall(r"^truemoment .*\n", lines, re.MULTILINE))
+
+
+PAGES = {path.stem: script for path in (ROOT / "docs").glob("*.md") if (script := blocks_of_shell(path))}
+REDIRECTIONS = ("<", ">", ">>")
+
+
+@pytest.mark.parametrize("script", [commands(), *SCRIPTS.values(), *PAGES.values()], ids=["README", *SCRIPTS, *PAGES])
 def test_commands_have_the_options_that_it_gives_them(script):
     """Also in CI: a verb or an option of a page that is not there any more."""
     lines = [words for line in joined(script) if (words := shlex.split(line, comments=True))[:1] == ["truemoment"]]
-    assert len(lines) >= 2
-    for _, *left in lines:
+    assert lines
+    for _, *words in lines:
+        left = list(itertools.takewhile(lambda word: word not in REDIRECTIONS, words))
         command, context = cli, click.Context(cli, **cli.context_settings)
-        while isinstance(command, click.Group) and not (
-            isinstance(command, CommandGroup) and left and left[0] not in command.verbs
-        ):
-            name, command, left[:] = command.resolve_command(context, left)
-            context = click.Context(command, parent=context, info_name=name)
-        command = command.own if isinstance(command, CommandGroup) else command
-        _, left[:], _ = command.make_parser(context).parse_args([*left])
+        while left and isinstance(command, click.Group):
+            if isinstance(command, CommandGroup) and left[0] not in command.verbs:
+                command = command.own
+            else:
+                _, command, left[:] = command.resolve_command(context, left)
+            context = click.Context(command, parent=context, info_name=command.name)
+        values, left[:], _ = command.make_parser(context).parse_args([*left])
         assert left == []
+        assert [part.name for part in command.params if part.required and part.name not in values] == []
 
 
 def run_as_pasted(script, checkout, home, *, whole=False):

@@ -122,7 +122,8 @@ def _alignment(result: DemoResult) -> Section:
         "The paper's windows, and the pieces found.",
         lambda: _delays_figure(alignment),
     )
-    return Section("alignment", "Is the track aligned?", (Finding((f"{alignment.verdict}.", text)), table, drawing))
+    finding = Finding((f"{alignment.verdict.capitalize()}.", text))
+    return Section("alignment", "Is the track aligned?", (finding, table, drawing))
 
 
 LEAST_RANGE_S = 0.15

@@ -32,7 +32,7 @@ def report_of_sample(sample: ReviewSample, where: str) -> Report:
         notes.append(f"{sample.requested:,} sentences were requested; {why}")
     if sample.full:
         names = few(sample.full)
-        notes.append(f"{counted(len(sample.full), 'film')} with less than their share of the sample: {names}")
+        notes.append(f"{counted(len(sample.full), 'film')} with fewer sentences in the sample than planned: {names}")
     return Report(
         title=f"Review of {where}",
         facts=(

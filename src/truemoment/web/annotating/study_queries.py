@@ -18,6 +18,7 @@ from truemoment.base.errors import InputError
 from truemoment.base.records import Annotations, Seconds
 from truemoment.data.datasets.base import numbered
 from truemoment.data.datasets.own import OwnQuery
+from truemoment.data.references import REFERENCES, read_annotations, recognise
 from truemoment.web.annotating.controls import absent_pairs, moved_moment
 from truemoment.web.annotating.plan import StudyPlan
 
@@ -145,7 +146,9 @@ class QueryLine(OwnQuery, forbid_unknown_fields=True):
 
 
 def read_queries(path: Path, split: str | None = None) -> Annotations:
-    """Read the queries to be marked of a JSON Lines file, the lines of `split` and those without one."""
+    """Read the queries to be marked, those of `split` and those without one: JSON Lines may leave moments out."""
+    if recognise(path)[0] is not REFERENCES["own"]:
+        return read_annotations(path, split)
     lines = [
         (number, query)
         for number, query in read_json_lines(path, QueryLine)
