@@ -402,7 +402,9 @@ def blind_models(dataset: str, split: str, measure: str) -> str:
 
 # ------------------------------------------------------------------------------------- methods of a table
 
-BENCH, LATER = (ROOT / "docs" / name for name in ("bench.json", "bench-later.json"))
+BENCH, LATER, LATER_ACTIVITYNET = (
+    ROOT / "docs" / f"{name}.json" for name in ("bench", "bench-later", "bench-later-activitynet")
+)
 """What ``truemoment bench closer-look --json`` wrote, of the first twelve methods and of the three later ones."""
 
 HIGHLIGHTS = ROOT / "results" / "highlights-world.csv"
@@ -527,6 +529,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "later-iid": lambda: bench_split("test-iid", LATER),
     "later-ood": lambda: bench_split("test-ood", LATER),
     "later-time": lambda: bench_time(LATER),
+    "activitynet-iid": lambda: bench_split("test-iid", LATER_ACTIVITYNET),
+    "activitynet-ood": lambda: bench_split("test-ood", LATER_ACTIVITYNET),
+    "activitynet-time": lambda: bench_time(LATER_ACTIVITYNET),
     "highlights": highlights,
     "blind-floors": blind_floors,
     "blind-counts": blind_counts,

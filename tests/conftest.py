@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from truemoment import Annotations, Predictions
 from truemoment.base.boundary import documents
@@ -36,10 +37,19 @@ from . import quick
 from .schemas import fault_of, kind_of, kind_of_page
 
 settings.register_profile(
-    "truemoment", deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
+    "truemoment", deadline=None, derandomize=True, max_examples=20, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("thorough", settings.get_profile("truemoment"), derandomize=False, max_examples=500)
 settings.load_profile("truemoment")  # each week the other one, and other examples: --hypothesis-profile=thorough
+
+
+def pytest_configure(config):
+    """Draw the same examples whichever modules are imported, except in the weekly tests.
+
+    Hypothesis parses all of them for constants, which takes seconds in each process.
+    """
+    if not config.getoption("hypothesis_profile"):
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.fixture(autouse=True, scope="session")

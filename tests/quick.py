@@ -21,6 +21,7 @@ def quick_networks(cache: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("truemoment.baselines.floors.TRAININGS", (quick, quick))
         patch.setattr("truemoment.baselines.paragraph_network.TRAINING", quick)
+        patch.setattr("truemoment.studies.audit.checks.excess_where_blind_misses.TRAINING", quick)
         patch.setenv("TRUEMOMENT_CACHE", str(cache))
         yield
 

@@ -48,9 +48,9 @@ SIX, MANY, ODD = (30.0,), (150.0, 126.0, 138.0), (26.3, 28.9, 31.4, 33.0)
 @pytest.mark.parametrize(
     ("n", "samples", "durations", "step_s", "more"),
     [
-        (5, 60, SIX, 5.0, {}),
+        pytest.param(5, 60, SIX, 5.0, {}, marks=pytest.mark.thorough),
         (30, 40, (25.0, *SIX), 5.0, {}),
-        (300, 20, SIX, 5.0, {}),
+        pytest.param(300, 20, SIX, 5.0, {}, marks=pytest.mark.thorough),
         (300, 20, SIX, 5.0, {"videos": 20}),  # most moments are asked for by several sentences, by chance
         pytest.param(3000, 5, MANY, 2.0, {}, marks=pytest.mark.thorough),
         (300, 20, ODD, 5.0, {}),  # the rest of the video is never marked

@@ -45,7 +45,7 @@ def chromium():
     if path is None:
         pytest.skip("no Chromium here: browser tests need one (apt install chromium, or the variable CHROMIUM)")
     with sync_api.sync_playwright() as playwright:
-        # Each page would start a process of its own, which takes a quarter of the time of a test.
+        # Pages share a process: the start of one for each takes longer than what most of them do.
         options = ["--no-sandbox", "--disable-gpu", "--renderer-process-limit=1"]
         browser = playwright.chromium.launch(executable_path=path, args=options)
         yield browser

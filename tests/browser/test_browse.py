@@ -156,6 +156,7 @@ def test_lanes_show_references_people_answers_and_lead_the_video(served):
     page.wait_for_function("() => document.getElementById('place').textContent.startsWith('0:3')")
 
 
+@pytest.mark.thorough  # tests/browsing/test_looking.py has the answers of the server
 def test_notes_survive_tabs_and_reload(served, tmp_path):
     one = served()
     page = one.page("/query/4")

@@ -45,11 +45,16 @@ PASSING = frozenset(
 """Keys of documents that tell times and machines."""
 
 LONG = {
+    "annotate prepare",
     "demo",
     "leaderboard",
     "collect align",
     "collect run",
+    "meta agreement",
+    "meta ambiguity",
+    "meta items",
     "meta report",
+    "resplit",
     "train",
     "sweep",
     "bench",

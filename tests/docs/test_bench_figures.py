@@ -1,4 +1,4 @@
-"""docs/bench.json and bench-later.json, from which docs/bench.md is made, have the figures of `bench --results`."""
+"""docs/bench*.json, from which pages are made, have the figures of `bench --results`."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ def test_every_figure_is_kept():
         assert mean == pytest.approx(float(ROWS[of["name"], split, measure]["value"]), abs=1e-6), of["name"]
 
 
-def test_every_figure_of_the_later_methods_is_kept():
+@pytest.mark.parametrize("name", ["bench-later", "bench-later-activitynet"])
+def test_every_figure_of_the_later_methods_is_kept(name):
     """Means over seeds; the rules on intervals have a row a seed, too."""
-    kept = json.loads((ROOT / "docs" / "bench-later.json").read_text(encoding="utf-8"))
+    kept = json.loads((ROOT / "docs" / f"{name}.json").read_text(encoding="utf-8"))
     values: dict[tuple[str, str, str], list[float]] = {}
-    with (ROOT / "results" / "bench-later.csv").open(encoding="utf-8", newline="") as stream:
+    with (ROOT / "results" / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             values.setdefault((row["recipe"], row["split"], row["measure"]), []).append(float(row["value"]))
     figures = {

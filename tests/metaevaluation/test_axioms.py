@@ -16,6 +16,8 @@ from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.meta import axioms
 from truemoment.studies.meta.axioms import MEASURES, check_axioms
 
+from ..thorough import quick_are
+
 pytestmark = pytest.mark.slow
 
 
@@ -78,7 +80,7 @@ OPEN_OF_TWO = {
 
 
 @pytest.mark.parametrize(("references", "expected"), [(1, PAPER | OPEN), (2, OPEN_OF_TWO)], ids=["one", "two"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", quick_are([0], [0, 1]))
 def test_which_axioms_hold(references, expected, seed):
     found = check("; ".join(expected), references=references, seed=seed, pairs=1500)
     holds = {measure: (found[measure, "INV"].holds, found[measure, "MON"].holds) for measure in expected}

@@ -124,6 +124,19 @@ def test_packets_out_of_place_are_decoded_again(tmp_path, monkeypatch):
     assert [number_in(jpeg_of(pixels)) for _, pixels in stream_frames(path, 2)] == list(range(0, 60, 5))
 
 
+@pytest.mark.usefixtures("treated")
+def test_from_a_damaged_picture_on_every_frame_is_decoded(tmp_path):
+    path = make_video(tmp_path / "a.mkv", EVERY_100_MS, codec="libx264", b_frames=3, gop=20)
+    with av.open(str(path)) as source:
+        key = [packet for packet in source.demux(video=0) if packet.is_keyframe][1]
+        at = path.read_bytes().index(bytes(key)) + key.size // 2
+    data = bytearray(path.read_bytes())
+    data[at : at + 20] = bytes(range(20))
+    path.write_bytes(data)
+    with pytest.raises(AssertionError, match="decoded again"):
+        list(shown_at(path, outline_of(path), [k / 2 for k in range(10)]))
+
+
 def test_damaged_packets_end_in_frames_of_their_times(tmp_path):
     data = bytearray(make_video(tmp_path / "a.mkv", EVERY_100_MS, codec="libx264", b_frames=3, gop=5).read_bytes())
     rng = np.random.default_rng(0)

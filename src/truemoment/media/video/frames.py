@@ -529,7 +529,7 @@ def shown_at(
         Threads of the decoder; 0 for one a core.
     skips
         Whether frames that are neither shown at a time nor needed for others are left undecoded. Where a decoder then
-        shows another frame than the time stamps of the file say, the rest is decoded again without.
+        shows another frame than the time stamps of the file say, or a damaged one, the rest is decoded again without.
     """
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
@@ -594,6 +594,8 @@ class _Skipping:
         self._leaves_out = False
         self.seen_s: list[float] = []
         """Times of the packets until now, rising."""
+        self.is_damaged = False
+        """Whether a frame had an error: what the decoder shows in its place depends on what it decoded before."""
 
     def prepare(self, stream: VideoStream, packet: Packet[Any]) -> bool:
         """Return whether a packet is decoded, and set how the decoder treats it."""
@@ -625,11 +627,14 @@ class _Skipping:
         return after == 0 or self._wanted_s[after - 1] + SAME_TIME_S < place_s
 
     def expects(self, time_s: float, frame_s: float) -> bool:
-        """Whether the time stamps say that the frame of `frame_s` is shown at a time; times before it are forgotten."""
+        """Whether the time stamps say that the frame of `frame_s` is shown at a time, and no frame is damaged.
+
+        Times before it are forgotten.
+        """
         at = bisect.bisect_right(self.seen_s, time_s + SAME_TIME_S)
         expected_s = self.seen_s[max(0, at - 1)] if self.seen_s else math.inf
         del self.seen_s[: max(0, at - REORDERED)]
-        return abs(expected_s - frame_s) <= SAME_TIME_S
+        return abs(expected_s - frame_s) <= SAME_TIME_S and not self.is_damaged
 
 
 def _falling(path: AnyPath, stream: VideoStream, before_s: float, time_s: float) -> InputError:
@@ -670,8 +675,12 @@ def _timed(
 
 def _all_frames(container: InputContainer, stream: VideoStream, plan: _Skipping | None) -> Iterator[VideoFrame]:
     for packet in packets_of(container, stream):
-        if not plan or plan.prepare(stream, packet):
-            yield from packet.decode()
+        if plan and not plan.prepare(stream, packet):
+            continue
+        for frame in packet.decode():
+            if plan and frame.is_corrupt:
+                plan.is_damaged = True
+            yield frame
 
 
 def _whole_frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:

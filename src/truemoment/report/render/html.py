@@ -10,6 +10,7 @@ outside, and put it into elements of its own direction.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import math
 import platform
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -55,6 +57,7 @@ from truemoment.report.words import counted, number
 
 if TYPE_CHECKING:
     import jinja2
+    from jinja2.bccache import Bucket
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -108,12 +111,30 @@ def page_environment(*folders: Path) -> jinja2.Environment:
 
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folders or [TEMPLATES]),
+        bytecode_cache=_compiled(),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_clean,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+@functools.cache
+def _compiled() -> jinja2.BytecodeCache:
+    """Return where templates stay compiled for all pages of a process; compiling takes longer than filling them."""
+    import jinja2  # noqa: PLC0415 - as above
+
+    codes: dict[tuple[str, str], CodeType | None] = {}
+
+    class Compiled(jinja2.BytecodeCache):
+        def load_bytecode(self, bucket: Bucket) -> None:
+            bucket.code = codes.get((bucket.key, bucket.checksum))
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            codes[bucket.key, bucket.checksum] = bucket.code
+
+    return Compiled()
 
 
 def _clean(value: object) -> object:
