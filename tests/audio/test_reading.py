@@ -14,6 +14,8 @@ from truemoment.media.audio.recording import record
 from truemoment.media.audio.sources import Source, parse_source
 from truemoment.worlds.described.writing import write_sound
 
+from ..thorough import quick_are
+
 RATE_HZ = 16_000
 
 
@@ -38,7 +40,7 @@ def lag(a, b):
 
 
 @pytest.mark.parametrize(("name", "codec"), [("a.m4a", "aac"), ("a.mp3", "mp3"), ("a.wav", "wav")])
-@pytest.mark.parametrize("rate_hz", [16_000, 48_000])
+@pytest.mark.parametrize("rate_hz", quick_are([48_000], [16_000, 48_000]))
 def test_the_delay_of_the_encoder_is_taken_off(tmp_path, name, codec, rate_hz):
     write_sound(tmp_path / name, noise(12, rate_hz=rate_hz), rate_hz, codec)
     found, _ = whole(tmp_path / name)

@@ -15,7 +15,7 @@ from truemoment.baselines.proposals import SparseMap
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.protocols import CONVENTION_FIELDS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_networks")]
 
 NAMES = tuple(BASELINES)
 RANDOM = tuple(name for name in NAMES if BASELINES[name].random)

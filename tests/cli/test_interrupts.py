@@ -9,6 +9,8 @@ import pytest
 from truemoment.cli import interrupts, run
 from truemoment.cli.group import cli
 
+from ..thorough import quick_are
+
 pytestmark = [pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them"), pytest.mark.slow]
 
 LINE = "truemoment: interrupted; nothing half-written remains\n"
@@ -51,8 +53,14 @@ def python(code, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(("verb", "moment"), [(verb, at) for verb, moments in MOMENTS.items() for at in moments])
-def test_during_the_start_of_a_command(annotations, predictions, tmp_path, verb, moment):
+QUICK_MOMENTS = {"--help 6", "evaluate 60", "audit 240", "index 1200"}
+
+
+@pytest.mark.parametrize(
+    "start", quick_are(QUICK_MOMENTS, [f"{of} {at}" for of, moments in MOMENTS.items() for at in moments])
+)
+def test_during_the_start_of_a_command(annotations, predictions, tmp_path, start):
+    verb, moment = start.split()
     if verb == "index":
         pytest.importorskip("transformers")
     words = {

@@ -80,7 +80,11 @@ def lists(predictions):
 
 @pytest.mark.parametrize(
     ("grid", "top"),
-    [(SMALL, 1), (SMALL, 10), (SMALL, 1000), (WindowedGrid(), 10), (WindowedGrid(32, 12, 5.0, 16, (3, 2)), 100)],
+    [
+        (SMALL, 10),
+        (WindowedGrid(32, 12, 5.0, 16, (3, 2)), 100),
+        *(pytest.param(*of, marks=pytest.mark.thorough) for of in ((SMALL, 1), (SMALL, 1000), (WindowedGrid(), 10))),
+    ],
     ids=str,
 )
 def test_against_the_published_steps(asked, grid, top):

@@ -13,6 +13,8 @@ from scipy import stats
 from truemoment.worlds.grammar import ACTIONS, FREQUENCY
 from truemoment.worlds.locations import SHORTEST_NORM, cells, locate, moved, places
 
+from ..thorough import quick_are
+
 DIAL = (0.0, 0.25, 0.5, 0.75, 1.0)
 N = 40_000
 
@@ -96,7 +98,7 @@ def test_share_of_events_in_their_verbs_cell(query_prior):
     assert abs(inside.mean() - expected) <= 4 * error + 1e-12
 
 
-@pytest.mark.parametrize("location_prior", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("location_prior", quick_are([0.5], [0.0, 0.5, 1.0]))
 @pytest.mark.parametrize("clump", ["beginning", "end"])
 def test_information_of_the_verb_rises_with_query_prior(location_prior, clump):
     known = []
@@ -160,7 +162,7 @@ def test_a_clumped_world():
 
 
 @pytest.mark.parametrize("clump", ["beginning", "end"])
-@pytest.mark.parametrize("query_prior", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("query_prior", quick_are([0.5], [0.0, 0.5, 1.0]))
 def test_entropy_falls_with_location_prior(clump, query_prior):
     found = [entropy(*drawn(query_prior, location_prior=p, clump=clump)[3]) for p in DIAL]
     assert np.all(np.diff(found) < 0)
