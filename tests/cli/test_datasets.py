@@ -182,7 +182,7 @@ class TestFetch:
             asked.append((dataset.name, folder, progress))
             on_status("a line a file")
 
-        monkeypatch.setattr("truemoment.cli.datasets.fetch_dataset", record)
+        monkeypatch.setattr("truemoment.data.datasets.fetch.fetch", record)
         assert call("datasets", "fetch", "tacos", "--data-dir", tmp_path) == (0, "a line a file\n", "")
         assert call("datasets", "fetch", "tacos", "--data-dir", tmp_path, "--quiet") == (0, "", "")
         assert asked == [("tacos", tmp_path, True), ("tacos", tmp_path, False)]
@@ -191,5 +191,5 @@ class TestFetch:
         def fail(*_, **__):
             raise DownloadError("cannot be fetched", path="x.json")
 
-        monkeypatch.setattr("truemoment.cli.datasets.fetch_dataset", fail)
+        monkeypatch.setattr("truemoment.data.datasets.fetch.fetch", fail)
         assert fails(2, "datasets", "fetch", "tacos", "--data-dir", tmp_path) == "x.json: cannot be fetched"
