@@ -115,6 +115,7 @@ def test_against_slow_loops(agrees, seed, minimum):
         ({1: [4], 2: [4]}, [0.9, 0.5, 0.1], 2 / 3, 0),  # precisions 0, 1/2, 2/3: both steps at 2/3
         ({0: [3]}, [0.9, 0.5, 0.1], 0.0, 0),  # Good is not VeryGood: nothing positive
         ({}, [0.9, 0.5, 0.1], 0.0, 0),  # clips not rated are not positive
+        ({2: [4]}, [0.1, 0.2, 0.5], 1, 1),  # the last clip of the longest video
         ({1: [4]}, [0.5, 0.5, 0.1], 1 / 2, 0),  # equal ratings enter together; HIT takes the first
         ({0: [4]}, [0.5, 0.5, 0.1], 1 / 2, 1),
         ({0: [4], 1: [4]}, [0.5, 0.5, 0.5], 2 / 3, 1),  # three tied, two positive: one step
