@@ -308,6 +308,10 @@ BAD_MAPPINGS = {
         b'{"v":{"name":"a3"},\n"w":3}',
         ":2: field w: got a whole number, expected an object",
     ),
+    "the same key earlier, in another entry": (
+        b'{"v":{"name":"a","w":\n2},\n"w":3}',
+        ":3: field w: got a whole number, expected an object",
+    ),
     "field missing": (b'{"v":{"number":1}}', ":1: field v.name: is missing"),
     "a key twice": (
         b'{"v":{"name":"a"},"v":{"name":"b"}}',

@@ -207,7 +207,7 @@ class TestAlpha:
         assert width > 1.05 * of_whole  # the sample's error is in it
 
     def test_unknown_durations_are_refused(self, rng):
-        annotators = Annotators.of(marked(drawn_moments(0, 3), duration_s=np.nan))
+        annotators = Annotators.of(marked(drawn_moments(0, 1), duration_s=np.nan))
         with pytest.raises(InputError, match=r"^field duration_s: got nan for query 'v0#0', expected the video's"):
             moment_alpha(annotators, rng)
 
