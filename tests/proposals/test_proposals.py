@@ -484,6 +484,8 @@ def test_a_map_too_large_to_lay_out_is_refused():
         ("windowed-grid:window=" + "9" * 5000, "expected a whole number"),
         ("windowed-grid:window=128,clips=60", "got 60 clips in 128 frames, expected a divisor"),
         ("windowed-grid:window=100000,clips=100000", "got 100000 clips in a window, expected 4096 or less"),
+        ("windowed-grid:stride=1e308", "stride: got '1e308', expected a whole number below 1e+15"),
+        ("windowed-grid:fps=1e9", "got 1e+09 frames a second, expected 1000 or less"),
         ("windowed-grid:fps=five", "fps: got 'five', expected a number"),
         ("windowed-grid:fps=inf", "fps: got 'inf', expected a number"),
         ("windowed-grid:tail=cut", "tail: got 'cut', expected dropped or covered"),

@@ -17,6 +17,7 @@ from truemoment.media.features import FeatureStore
 from truemoment.media.video import identity_of
 from truemoment.media.video.frames import stream_frames
 from truemoment.searching import extraction, writing
+from truemoment.searching.encoder_options import names_model
 from truemoment.searching.index import Index
 from truemoment.searching.layout import (
     ABOUT,
@@ -736,3 +737,8 @@ def test_a_number_of_frames_is_not_believed(index):
     for read in (claims.rows, claims.spans, claims.norms, claims.pieces, claims.check):
         with pytest.raises(InputError, match=r"contains float16 of shape \(\d+, 3\), expected float16 of shape"):
             read("a")
+
+
+@pytest.mark.parametrize("name", ["x" * 70_000, "~nobody-of-this-name/model"])
+def test_a_model_that_no_system_opens_is_another(name):
+    assert not names_model("scenes", name)

@@ -233,6 +233,12 @@ class TestDamage:
         with pytest.raises(InputError, match="does not fit"):
             TrainedGrounder.load(run)
 
+    def test_a_number_written_as_text_is_that_number(self, run):
+        document = json.loads((run / "run.json").read_text())
+        document["recipe"]["settings"]["hidden"] = str(document["recipe"]["settings"]["hidden"])
+        (run / "run.json").write_text(json.dumps(document))
+        TrainedGrounder.load(run)
+
     @pytest.mark.parametrize("settings", [{"hidden": "wide"}, {"hidden": 10**9}, {"hiden": 3}, {"n_clips": 0}])
     def test_settings_that_no_model_has(self, run, settings):
         document = json.loads((run / "run.json").read_text())

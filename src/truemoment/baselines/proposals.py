@@ -31,6 +31,9 @@ Tail = Literal["dropped", "covered"]
 MOST_CLIPS = 4096
 """Largest number of clips of a map or a window."""
 
+MOST_FPS = 1000
+"""Largest number of frames a second of a window: more would only need memory."""
+
 ROUNDING = 1e-6
 """Distance from a moment, in strides, up to which windows count as overlapping it."""
 
@@ -247,6 +250,8 @@ class WindowedGrid:
         """Refuse impossible values."""
         if min(self.window_frames, self.stride_frames, self.n_clips) < 1 or not 0 < self.fps < np.inf:
             raise UsageError("got a window, stride, frame rate or number of clips that is not above 0")
+        if self.fps > MOST_FPS:
+            raise UsageError(f"got {self.fps:g} frames a second, expected {MOST_FPS} or less")
         if self.n_clips > MOST_CLIPS:
             raise UsageError(f"got {self.n_clips} clips in a window, expected {MOST_CLIPS} or less")
         if self.window_frames % self.n_clips:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from truemoment.base.boundary.own_path import AnyPath
 from truemoment.base.errors import InputError, UsageError
 from truemoment.media.features.own import DType
-from truemoment.media.video.encoders import Encoder, is_here, pinned
+from truemoment.media.video.encoders import Encoder, is_folder, is_here, pinned
 from truemoment.searching.extraction import Loader, frames_of
 from truemoment.searching.layout import SETTINGS, Settings, default_proposals, is_index, read_settings
 from truemoment.searching.request import DEFAULT_CLIPS, DEFAULT_FPS, DEFAULT_MODEL
@@ -119,8 +119,7 @@ def full_name(model: str) -> str:
     """Return a model's name that finds the same model at any time and from any folder."""
     if model == DEFAULT_MODEL:
         return f"{DEFAULT_MODEL}@{DEFAULT_COMMIT}"
-    folder = Path(model).expanduser()
-    return str(folder.resolve()) if folder.is_dir() and model != "scenes" else model
+    return str(Path(model).expanduser().resolve()) if model != "scenes" and is_folder(model) else model
 
 
 def names_model(text: str, model: str) -> bool:

@@ -15,6 +15,9 @@ from truemoment.base.known_names import one_of_known
 
 _WORDS = {bool: "yes or no", type(None): "none", int: "a whole number", float: "a number"}
 
+_MOST = 1e15
+"""Whole numbers below it are exact, and fit every array."""
+
 
 def split_pair(text: str) -> tuple[str, str | None]:
     """Return key and value of ``key=value``, without surrounding white space; the value is None without ``=``."""
@@ -73,6 +76,8 @@ def read_value(key: str, text: str, hint: Any, *, error: type[UsageError] = Usag
         if get_origin(kind) is Literal and text in get_args(kind):
             return text
         number = read_number(text) if kind in (int, float) else math.nan
+        if kind is int and number.is_integer() and abs(number) >= _MOST:
+            raise error(f"{key}: got {text[:40]!r}, expected a whole number below {_MOST:.0e}")
         if not math.isnan(number) and (kind is float or number.is_integer()):
             return kind(number)
     raise error(f"{key}: got {text[:40]!r}, expected {expected(hint)}")

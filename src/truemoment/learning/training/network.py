@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-import msgspec
 import torch
 from torch import Tensor, nn
 
 from truemoment.base.boundary.own_path import OwnPath
-from truemoment.base.boundary.yaml_files import naming
+from truemoment.base.boundary.yaml_files import convert, naming
 from truemoment.base.errors import UsageError
 from truemoment.learning.models.base import (
     Batch,
@@ -132,18 +131,19 @@ def read_network(
     inputs = Inputs(record.n_dimensions, record.n_vector, vocabulary.words)
     path = folder / "best.safetensors"
     tensors = checkpoints.read_tensors(path)
-    with naming(folder / "run.json", "recipe.settings"), torch.device("cpu" if loads_encoder else "meta"):
-        network = Network(vocabulary, record.n_vector, _build_model(record.recipe, inputs))
+    about = folder / "run.json"
+    with naming(about, "recipe.settings"), torch.device("cpu" if loads_encoder else "meta"):
+        network = Network(vocabulary, record.n_vector, _build_model(record.recipe, inputs, about))
     checkpoints.refuse_other_shapes(network, tensors, path)
     if not loads_encoder:
-        network = Network(vocabulary, record.n_vector, _build_model(record.recipe, inputs))
+        network = Network(vocabulary, record.n_vector, _build_model(record.recipe, inputs, about))
     checkpoints.load_into(network, tensors, path)
     return network.to(prediction_device())
 
 
-def _build_model(recipe: Recipe, inputs: Inputs) -> TrainableModel:
+def _build_model(recipe: Recipe, inputs: Inputs, path: OwnPath | None = None) -> TrainableModel:
     family = recipe.family
-    return family.build(msgspec.convert(recipe.settings, family.settings), inputs)
+    return family.build(convert(recipe.settings, family.settings, path, "recipe.settings."), inputs)
 
 
 class Learner(nn.Module):

@@ -374,7 +374,7 @@ def _folder_of(text: str) -> tuple[Path, str]:
     if text == BUILT_IN:
         return Path(str(files("truemoment.media.video") / BUILT_IN)), BUILT_IN
     name, commit = _of_hub(text)
-    if not commit and _is_folder(text):  # a name with a commit is one of the hub, whatever the current folder contains
+    if not commit and is_folder(text):  # a name with a commit is one of the hub, whatever the current folder contains
         folder = Path(text).expanduser()
         return folder, folder.resolve().name
     if not name:
@@ -399,7 +399,7 @@ def pinned(text: str) -> str:
     A model of the hub gets its commit, ``OWNER/NAME@COMMIT``, and is fetched if needed; other texts stay.
     """
     name, _ = _of_hub(text)
-    if not name or _is_folder(text):
+    if not name or is_folder(text):
         return text
     folder, _ = _folder_of(text)
     return f"{name}@{folder.name}" if _COMMIT.fullmatch(folder.name) else text
@@ -408,10 +408,11 @@ def pinned(text: str) -> str:
 def is_here(text: str) -> bool:
     """Whether :func:`load_encoder` finds all files of this model on this machine."""
     name, commit = _of_hub(text)
-    return not is_address(text) and (not name or _is_folder(text) or _found(name, commit) is not None)
+    return not is_address(text) and (not name or is_folder(text) or _found(name, commit) is not None)
 
 
-def _is_folder(text: str) -> bool:
+def is_folder(text: str) -> bool:
+    """Whether a text is the path of a folder; one that no system would open is none."""
     try:
         return bool(text) and Path(text).expanduser().is_dir()
     except (OSError, RuntimeError):
