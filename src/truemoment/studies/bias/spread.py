@@ -47,7 +47,7 @@ STEP_NORM = 0.05
 """Grid of starts and ends of constant predictions, as in BestConstant."""
 
 _BLOCK_ROWS = 256  # moments compared with all constants at a time; what is computed of them fits the cache
-_BLOCK_DRAWS = 50
+_BLOCK_DRAWS = 200  # samples for which moments and constants are compared once; at most 80 MB
 
 
 @dataclass(frozen=True)
