@@ -102,9 +102,9 @@ def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
 def _refuse_other_names(connection: sqlite3.Connection, path: AnyPath) -> None:
     with undamaged(path):
         names = [name for (name,) in connection.execute("SELECT name FROM people ORDER BY id")]
-    if (other := next((name for name in names if not PERSON_NAME.fullmatch(name)), None)) is not None:
+    if others := [name for name in names if not (isinstance(name, str) and PERSON_NAME.fullmatch(name))]:
         raise InputError(
-            f"got {other!r}, expected a name as TrueMoment gives it, e.g. 'w07'", path=path, field="people.name"
+            f"got {others[0]!r}, expected a name as TrueMoment gives it, e.g. 'w07'", path=path, field="people.name"
         )
 
 
@@ -133,8 +133,11 @@ def undamaged(path: AnyPath) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(path: OwnPath) -> Iterator[sqlite3.Connection]:
-    """Open the database of a study to read it."""
+    """Open the database of a study to read it, if every value is one that its column can have."""
     with undamaged(path), contextlib.closing(connect(path, read_only=True)) as connection:
+        ((state,),) = connection.execute("PRAGMA quick_check(1)")
+        if state != "ok":
+            raise sqlite3.DatabaseError(state)
         yield connection
 
 
