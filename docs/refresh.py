@@ -531,7 +531,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "later-time": lambda: bench_time(LATER),
     "activitynet-iid": lambda: bench_split("test-iid", LATER_ACTIVITYNET),
     "activitynet-ood": lambda: bench_split("test-ood", LATER_ACTIVITYNET),
-    "activitynet-time": lambda: bench_time(LATER_ACTIVITYNET),
     "highlights": highlights,
     "blind-floors": blind_floors,
     "blind-counts": blind_counts,
