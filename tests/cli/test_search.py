@@ -305,7 +305,7 @@ def test_pictures_of_a_film_that_is_gone(call, index, films):
     table = call("search", "red", index, "--top", "2")[1]
     status, out, err = call("search", "red", index, "--top", "2", "--html", "found.html", "--clips", "clips")
     assert status == 1
-    told = "no such file; pictures need the video, the index has only its embeddings"
+    told = f"no such file; pictures need the video, {index} has only its embeddings"
     assert err == f"no pictures or clips: {films / 'a.mp4'}: {told}\n"
     assert out.startswith(table)
     assert [clip.name for clip in Path("clips").iterdir()] == ["02-c-0h00m34.0s.mp4"]

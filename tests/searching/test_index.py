@@ -180,7 +180,7 @@ def test_a_video_is_found_beside_its_index(index, films, tmp_path):
         (films / name).rename(tmp_path / name)
     assert index.path_of("a") == tmp_path / "a.mp4"
     (tmp_path / "b.mp4").unlink()
-    with pytest.raises(MissingFileError, match="pictures need the video, the index"):
+    with pytest.raises(MissingFileError, match=r"pictures need the video, .* has only its embeddings"):
         index.path_of("b")
 
 

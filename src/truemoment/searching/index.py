@@ -148,7 +148,7 @@ class Index(FileStore):
                 return candidate
         if candidates:
             raise MissingFileError(f"{candidates[0]}: was changed since it was indexed: index it again")
-        raise MissingFileError(f"{path}: no such file; pictures need the video, the index has only its embeddings")
+        raise MissingFileError(f"{path}: no such file; pictures need the video, {self.path} has only its embeddings")
 
     def _array(self, name: str) -> Rows:
         return rows_in(*self._videos[name], self.settings)
