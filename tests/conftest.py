@@ -249,7 +249,7 @@ def demo_run(once):
         printed, errors = io.StringIO(), io.StringIO()
         with contextlib.chdir(folder), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
             status = run(["demo", "--videos", "400", "--no-open"])
-        assert (status, errors.getvalue()) == (0, "truemoment: this takes about 10 seconds\n")
+        assert (status, errors.getvalue()) == (0, "this takes about 10 seconds\n")
         (folder / "printed.txt").write_text(printed.getvalue(), encoding="utf-8")
 
     return once("demo", fill)

@@ -113,7 +113,7 @@ def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
                 bar.update()
                 return
             if seconds is not None:  # when work begins: most faults of the input were found before
-                say(f"truemoment: this takes {about(seconds)}{shorter}", err=True)
+                say(f"this takes {about(seconds)}{shorter}", err=True)
             bar = bars.enter_context(tqdm(desc=what, bar_format=f"{{desc}} [{{elapsed}}{total}]", leave=False))
 
         yield on_status
