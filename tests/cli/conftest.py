@@ -27,7 +27,7 @@ def call(capfd):
         capfd.readouterr()
         status = run([str(word) for word in words], debug=debug)
         out, err = capfd.readouterr()
-        return status, out, re.sub(r"^truemoment: this takes .*\n", "", err, flags=re.MULTILINE)
+        return status, out, re.sub(r"^this takes .*\n", "", err, flags=re.MULTILINE)
 
     return run_words
 

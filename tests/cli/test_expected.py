@@ -36,7 +36,7 @@ def said(capsys, name, steps=("reading", "fitting"), *, show=True, **options):
 )
 def test_a_long_command_says_so_once(capsys, name, options, words):
     (line,) = said(capsys, name, **options)
-    assert line.startswith(f"truemoment: this takes {words}")
+    assert line.startswith(f"this takes {words}")
 
 
 def test_an_audit_of_a_model_also_waits_for_the_model(capsys):

@@ -103,6 +103,6 @@ def _epoch_lines(optimisation: Optimisation, output: Output) -> Iterator[tuple[T
             rest_s = None if has_begun else left(1, epoch.seconds, optimisation.most_epochs - epoch.epoch)
             has_begun = True
             if rest_s is not None:
-                say(f"truemoment: this takes {about(rest_s)} more, less where it stops early", err=True)
+                say(f"this takes {about(rest_s)} more, less where it stops early", err=True)
 
     yield track, on_epoch
