@@ -51,8 +51,8 @@ BLIND = (
 )
 """What differs from the small recipes."""
 LATE = {"moment-detr": ("train.epochs=80", "train.learning_rate=0.0003", "select.every=4")}
-"""What differs further. Moment-DETR has no windows after 25 epochs at the small recipe's rate of
-0.001; at 0.0003 its loss falls from the twentieth epoch on. Chosen by the loss of training and val."""
+"""What differs further. Moment-DETR has not learned its windows after 25 epochs at the small recipe's rate of 0.001; at
+0.0003 its loss falls from the twentieth epoch on. Chosen by the loss of training and by val."""
 
 SEEN = {perception: f"highlights world, perception={perception:g}" for perception in PERCEPTIONS}
 SHUFFLED = f"{SEEN[1.0]}, clips shuffled"
