@@ -5,7 +5,7 @@ answers the videos with their clips shuffled. Beside them: Blind-TAN, every floo
 no video: drawn, constant, or the mean of each clip in the training split.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/highlights.py FOLDER [--seeds 0,1,2] [--share 1] [--epochs 20]
-    [--methods NAME,...] [--results FILE.csv] [--figures DIR]
+    [--results FILE.csv] [--figures DIR]
 FOLDER has the runs; the same command resumes them. `--share` is the share of QVHighlights' queries.
 """
 
@@ -71,7 +71,6 @@ def main() -> None:
     parser.add_argument("--seeds", default="0,1,2", help="training seeds; all have the same world")
     parser.add_argument("--share", type=float, default=1.0, help="share of QVHighlights' queries in each split")
     parser.add_argument("--epochs", type=int, default=20, help="of all methods but the late one")
-    parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--results", type=Path, help="file that the figures are added to")
     parser.add_argument("--figures", type=Path, help="folder of the figure")
     options = parser.parse_args()
@@ -82,8 +81,7 @@ def main() -> None:
     }
     seeds = [int(seed) for seed in options.seeds.split(",")]
     everything: list[ResultRow] = []
-    methods = options.methods.split(",")
-    for rows in figures(worlds, methods, seeds, options.epochs, options.folder):
+    for rows in figures(worlds, seeds, options.epochs, options.folder):
         everything += rows
         for row in rows:
             print(f"{row.recipe:24} seed {row.seed}  {row.features:40} {row.measure:20} {row.value}", flush=True)
@@ -96,14 +94,14 @@ def main() -> None:
 
 
 def figures(
-    worlds: Mapping[float, HighlightsWorld], methods: Sequence[str], seeds: Sequence[int], epochs: int, folder: Path
+    worlds: Mapping[float, HighlightsWorld], seeds: Sequence[int], epochs: int, folder: Path
 ) -> Iterator[Sequence[ResultRow]]:
     """Yield the figures of floors, and of each run as soon as it is finished."""
     yield blind_rows(worlds[1.0].splits)
     for seed in seeds:
         blind = trained("blind-tan", seed, worlds[1.0], epochs, folder / "blind-tan" / f"seed-{seed}")
         yield blind.tests
-        for method in methods:
+        for method in METHODS:
             for perception, world in worlds.items():
                 place = folder / method / f"perception={perception:g}" / f"seed-{seed}"
                 seen = SEEN[perception]

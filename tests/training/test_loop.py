@@ -235,9 +235,10 @@ class TestDamage:
 
     def test_a_number_written_as_text_is_that_number(self, run):
         document = json.loads((run / "run.json").read_text())
-        document["recipe"]["settings"]["hidden"] = str(document["recipe"]["settings"]["hidden"])
+        hidden = document["recipe"]["settings"]["hidden"]
+        document["recipe"]["settings"]["hidden"] = str(hidden)
         (run / "run.json").write_text(json.dumps(document))
-        TrainedGrounder.load(run)
+        assert TrainedGrounder.load(run).network.model.settings.hidden == hidden
 
     @pytest.mark.parametrize("settings", [{"hidden": "wide"}, {"hidden": 10**9}, {"hiden": 3}, {"n_clips": 0}])
     def test_settings_that_no_model_has(self, run, settings):

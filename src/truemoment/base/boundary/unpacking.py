@@ -33,6 +33,7 @@ def refuse_swollen(path: AnyPath, unpacked: int, packed: int, *, free: int) -> N
     --------
     >>> from pathlib import Path
     >>> refuse_swollen(Path("a.npz"), 1_000_000, 10, free=FREE_BYTES)
+    >>> refuse_swollen(Path("a.npz"), 1_000_000_000, 5_000_000, free=FREE_BYTES)
     >>> refuse_swollen(Path("a.npz"), 1_000_000_000, 10, free=FREE_BYTES)
     Traceback (most recent call last):
     truemoment.base.errors.InputError: a.npz: unpacks to 1,000,000,000 bytes from 10, expected 268,435,456 at most

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+import msgspec
 import torch
 from torch import Tensor, nn
 
 from truemoment.base.boundary.own_path import OwnPath
-from truemoment.base.boundary.yaml_files import convert, naming
+from truemoment.base.boundary.yaml_files import naming
 from truemoment.base.errors import UsageError
 from truemoment.learning.models.base import (
     Batch,
@@ -131,19 +132,18 @@ def read_network(
     inputs = Inputs(record.n_dimensions, record.n_vector, vocabulary.words)
     path = folder / "best.safetensors"
     tensors = checkpoints.read_tensors(path)
-    about = folder / "run.json"
-    with naming(about, "recipe.settings"), torch.device("cpu" if loads_encoder else "meta"):
-        network = Network(vocabulary, record.n_vector, _build_model(record.recipe, inputs, about))
+    with naming(folder / "run.json", "recipe.settings"), torch.device("cpu" if loads_encoder else "meta"):
+        network = Network(vocabulary, record.n_vector, _build_model(record.recipe, inputs))
     checkpoints.refuse_other_shapes(network, tensors, path)
     if not loads_encoder:
-        network = Network(vocabulary, record.n_vector, _build_model(record.recipe, inputs, about))
+        network = Network(vocabulary, record.n_vector, _build_model(record.recipe, inputs))
     checkpoints.load_into(network, tensors, path)
     return network.to(prediction_device())
 
 
-def _build_model(recipe: Recipe, inputs: Inputs, path: OwnPath | None = None) -> TrainableModel:
+def _build_model(recipe: Recipe, inputs: Inputs) -> TrainableModel:
     family = recipe.family
-    return family.build(convert(recipe.settings, family.settings, path, "recipe.settings."), inputs)
+    return family.build(msgspec.convert(recipe.settings, family.settings), inputs)
 
 
 class Learner(nn.Module):

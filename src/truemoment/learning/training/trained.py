@@ -99,7 +99,8 @@ class TrainedNetwork:
         if rows := QueryRows.open(msgspec.structs.replace(recipe, text=text), source):
             record.refuse_other_words(rows.store)
             vocabulary = dataclasses.replace(vocabulary, rows=rows)
-        network = read_network(folder, record, vocabulary, loads_encoder=task.loads_encoder)
+        resolved = msgspec.structs.replace(record, recipe=recipe)
+        network = read_network(folder, resolved, vocabulary, loads_encoder=task.loads_encoder)
         if not recipe.family.sees_video:
             if features is not None:
                 raise UsageError(f"{recipe.model} sees no video, expected no --features")
