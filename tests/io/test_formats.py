@@ -4,7 +4,9 @@ The files are ours, written by hand in the form that each format's source names 
 truemoment.data.formats).
 """
 
+import contextlib
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -586,3 +588,13 @@ def test_a_sample_cut_off_anywhere_is_read_or_refused_in_one_line(tmp_path, name
             said.append(str(error))
     assert said  # at least of the empty file
     assert all(text.startswith(str(path)) and len(text.splitlines()) == 1 for text in said)
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if "json" in name])
+def test_a_number_of_400_digits_is_read_or_refused_in_one_line(tmp_path, name):
+    text = (SAMPLES / name).read_text(encoding="utf-8")
+    path = tmp_path / name
+    for number in list(re.finditer(r"(?<=[:\[,] )\d+(\.\d+)?(?=[,\]}])", text))[:25]:
+        path.write_text(text[: number.start()] + "9" * 400 + text[number.end() :], encoding="utf-8")
+        with contextlib.suppress(InputError):
+            read_rows(path)

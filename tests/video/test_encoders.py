@@ -100,7 +100,7 @@ def picture(height, width, seed=0):
 # ---- Pictures made ready
 
 
-@pytest.mark.parametrize("size", [(32, 32), (120, 160), (160, 120), (33, 200), (20, 17), (224, 224), (1, 50)])
+@pytest.mark.parametrize("size", [(32, 32), (120, 160), (160, 120), (33, 200), (17, 20), (224, 224), (1, 50)])
 @pytest.mark.parametrize(
     ("model", "settings"),
     [

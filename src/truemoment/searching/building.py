@@ -46,11 +46,11 @@ PART_BYTES = 40 << 20
 """Maximum number of bytes of the pictures of a part, of which each worker has two: 120 s of video at 2 frames a second
 and 224 x 224 pixels have 36 million."""
 
-WORKER_MB = 300
-"""Memory of a worker that decodes 1080p, megabytes: 211 were measured."""
+WORKER_MB = 450
+"""Memory of a worker that decodes 1080p, megabytes: 340 were measured, half of them of PyTorch."""
 
-WORTH_WORKERS = 1000
-"""Frames from which on worker processes start unless the user says how many: starting them takes a second."""
+WORTH_WORKERS = 2000
+"""Frames from which on worker processes start unless the user says how many: starting them takes two seconds."""
 
 MOST_ROWS = 1 << 20
 """Maximum number of frames of a video, for memory: six days at 2 a second."""

@@ -105,7 +105,7 @@ class RecordFields:
         elif value is None or (isinstance(value, float) and math.isnan(value)):
             return math.nan
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            number = float(value)
+            number = _as_float(value)
         if not math.isfinite(number):
             raise self.wrong(field, value, "a number")
         return self.columns[field].scaled(number)
@@ -142,7 +142,7 @@ class RecordFields:
 
     def _score(self, value: object) -> float:
         """Return a number that has no unit."""
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+        return _as_float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
 
     def place(self, field: str) -> str:
         """Return the name of a field's column, with the row where it has no line."""
@@ -154,3 +154,11 @@ class RecordFields:
         got = "nothing" if value is None or value == "" else repr(value)[:60]
         problem = f"got {got}, expected {expected}"
         return InputError(problem, path=self.path, line=self.record.line, field=self.place(field))
+
+
+def _as_float(number: float) -> float:
+    """Return a number of JSON, infinite where a whole one has too many digits."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf

@@ -31,7 +31,7 @@ from truemoment.data.formats.head import Head
 from truemoment.data.formats.rows import as_columns, by_video_writer, merged_by_label
 
 PREDICTIONS, REFERENCE = "predictions", "ground_truth"
-Frame = Annotated[int, msgspec.Meta(ge=1)]
+Frame = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
 Rate = Annotated[float, msgspec.Meta(gt=0)]
 
 

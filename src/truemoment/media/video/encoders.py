@@ -4,8 +4,8 @@
 a name on the model hub gives a general one. Vectors are not normalised: the vector of a moment is the mean of its
 frames' vectors, compared by cosine similarity.
 
-A :class:`Preparation` prepares pictures with Pillow only, so that processes which decode video load no model. Pictures
-stay bytes until they are on the device of the model, which scales their colours.
+A :class:`Preparation` prepares pictures without a model, so that processes which decode video load none. Pictures stay
+bytes until they are on the device of the model, which scales their colours.
 A model of frames sees one picture at a time: it cannot see the direction of a motion. A model of clips (X-CLIP) sees
 some pictures at once. Its sentences are embedded without the prompts that its authors make of the video that they are
 compared with, so that one vector of a sentence serves all videos.
@@ -38,6 +38,7 @@ from truemoment.base.boundary.inputs import reading
 from truemoment.base.errors import InputError, MissingFileError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.media.features.base import Frames
 from truemoment.media.video.frames import Pixels
+from truemoment.media.video.resizing import resized_part
 
 if TYPE_CHECKING:
     import torch
@@ -295,11 +296,7 @@ class Preparation:
         )
 
     def __call__(self, rgb: Pixels) -> Prepared:
-        """Resize and crop a picture (H, W, 3) to (height, width, 3); what the crop drops is not computed."""
-        try:
-            from PIL import Image  # noqa: PLC0415 - only pictures need it
-        except ModuleNotFoundError:
-            raise MissingPackageError("pillow", "search", "making pictures ready for a model") from None
+        """Resize and crop a picture (H, W, 3) to (height, width, 3)."""
         rgb = _not_too_long(rgb)
         height, width = rgb.shape[:2]
         tall, wide = self.height, self.width
@@ -307,12 +304,8 @@ class Preparation:
             side, shorter = self.shortest_side, min(height, width)
             tall, wide = (side if n == shorter else int(side * n / shorter) for n in (height, width))
         top, left = (tall - self.height) // 2, (wide - self.width) // 2
-        bottom, right = top + self.height, left + self.width
-        if (height, width) == (tall, wide):
-            return np.ascontiguousarray(rgb[top:bottom, left:right])
-        box = (left * width / wide, top * height / tall, right * width / wide, bottom * height / tall)
-        picture: Any = Image.fromarray(rgb)
-        return np.asarray(picture.resize((self.width, self.height), resample=self.resample, box=box))
+        part = slice(top, top + self.height), slice(left, left + self.width)
+        return resized_part(rgb, (tall, wide), part, self.resample)
 
     def scaled(self, pictures: Prepared) -> npt.NDArray[np.float32]:
         """Scale the colours of prepared pictures (..., h, w, 3) as in the model's training: (..., 3, h, w)."""
