@@ -146,8 +146,6 @@ def draw_groups(
     told
         Goes through the groups and shows how far it is, e.g. a progress bar.
     """
-    from PIL import Image
-
     scenes: list[Scene] = []
     for _ in range(n_groups):
         members = [draw_scene(rng)]
@@ -156,10 +154,8 @@ def draw_groups(
         scenes += members
     shares = rng.random(len(scenes)).tolist()
     pixels = np.zeros((len(scenes), PREPARATION.height, PREPARATION.width, 3), np.uint8)
-    size = (PREPARATION.width, PREPARATION.height)
     for row in told(range(len(scenes))):
-        picture = Image.fromarray(draw_picture(scenes[row], shares[row]))
-        pixels[row] = np.asarray(picture.resize(size, resample=PREPARATION.resample))
+        pixels[row] = PREPARATION(draw_picture(scenes[row], shares[row]))
     return Drawn(scenes, pixels, codes_of(scenes, shares), shares)
 
 
