@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, Scores
-from truemoment.base.boundary.arrays import read_npz
+from truemoment.base.boundary.arrays import map_npy, read_npz
 from truemoment.base.errors import InputError
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.media.features import (
@@ -147,6 +147,16 @@ def test_an_array_that_ends_before_its_size_is_refused(tmp_path):
         archive.filelist[0].file_size = 928
     with pytest.raises((InputError, zipfile.BadZipFile, EOFError)):
         read_npz(path, "x")
+
+
+def test_an_array_that_claims_more_bytes_than_its_file_has_is_refused(tmp_path):
+    whole = io.BytesIO()
+    np.save(whole, np.ones(100))
+    (tmp_path / "a.npy").write_bytes(whole.getvalue()[:-8])
+    with pytest.raises(InputError, match=r"a\.npy: claims 800 bytes, has 792$"):
+        map_npy(tmp_path / "a.npy")
+    (tmp_path / "a.npy").write_bytes(whole.getvalue())
+    np.testing.assert_array_equal(map_npy(tmp_path / "a.npy"), np.ones(100))
 
 
 def test_arrays_come_back_as_they_were_written(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
@@ -71,3 +72,27 @@ def test_free_memory_is_known_here():
 
 def test_no_jobs_are_no_work():
     assert list(distribute("local", iter(()), work_of(operator.neg), 2)) == []
+
+
+def test_what_a_job_on_a_cluster_ends_in():
+    class TaskError(Exception):
+        pass
+
+    class ClusterError(Exception):
+        pass
+
+    def cluster(outcome):
+        def get(_):
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+
+        errors = SimpleNamespace(RayTaskError=TaskError, RayError=ClusterError)
+        return SimpleNamespace(get=get, exceptions=errors)
+
+    work = work_of(operator.neg)
+    assert distribution._came(cluster(-7), None, 7, work) == -7
+    # Ray starts a job TRIES + 1 times again after its first time.
+    assert distribution._came(cluster(ClusterError()), None, 7, work) == (7, distribution.TRIES + 2)
+    with pytest.raises(InputError):
+        distribution._came(cluster(TaskError("no")), None, 7, work)

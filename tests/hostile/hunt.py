@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import shutil
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -29,7 +30,7 @@ OUTSIDE = "secret.txt"
 """A file outside the place, to which links lead."""
 
 
-OUTPUTS = ("--json", "--html", "--csv", "--save-scores", "-o")
+OUTPUTS = ("--json", "--html", "--csv", "--save-scores", "-o", "--out", "--raw")
 """Options whose file may be replaced, where the command does not read it."""
 
 
@@ -112,7 +113,8 @@ class Hunter:
             self.passed.add(command)
         after = snapshot(self.place)
         hears = not limits.closed and limits.file_size is None  # the limit holds for its streams, too
-        replaced = [word for option, word in pairwise(words) if option in OUTPUTS and words.count(word) == 1]
+        written = Counter(word for option, word in pairwise(words) if option in OUTPUTS)
+        replaced = [word for word, count in written.items() if words.count(word) == count]
         writes = (*command.writes, *replaced)
         happened = Happened(words, writes, named, hears, outcome, before, after, self.place, self.home, self.temporary)
         broken = broken_rules(happened)

@@ -275,3 +275,23 @@ def test_permissions_of_new_files_are_those_of_ordinary_ones(tmp_path):
     finally:
         os.umask(mask)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
+
+
+def test_a_folder_is_made_once_and_never_in_the_place_of_a_file(tmp_path):
+    folder = OwnPath(tmp_path) / "folder"
+    folder.mkdir()
+    folder.mkdir(exist_ok=True)
+    with pytest.raises(FileExistsError):
+        folder.mkdir()
+    (tmp_path / "file").write_bytes(SECRET)
+    with pytest.raises(FileExistsError):
+        (OwnPath(tmp_path) / "file").mkdir(exist_ok=True)
+    assert (tmp_path / "file").read_bytes() == SECRET
+
+
+def test_as_much_is_read_as_was_asked_for(tmp_path):
+    (tmp_path / "file").write_bytes(SECRET)
+    with open_regular(OwnPath(tmp_path) / "file") as stream:
+        assert [stream.read(0), stream.read(3), stream.read(-1), stream.read(1)] == [b"", b"sec", b"ret", b""]
+    with open_regular(OwnPath(tmp_path) / "file") as stream:
+        assert stream.read(None) == SECRET
