@@ -12,6 +12,7 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -24,9 +25,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
+from truemoment.base.boundary.files import write_bytes, write_json
 from truemoment.base.records import Annotations
 from truemoment.media.video.files import identity_of
 from truemoment.media.video.prepared import FRAMES, STRIP, VideoFrames
@@ -86,8 +87,8 @@ def make_study(folder: Path, n_queries: int, n_videos: int, *, video_bytes: int)
             about = VideoFrames(
                 runs.tick, runs.runs, runs.end, identity=identity, copy_why="", strip=layout, has_peaks=False
             )
-            (media / FRAMES).write_bytes(msgspec.json.encode(about))
-            (media / STRIP).write_bytes(b"picture")
+            write_json(media / FRAMES, about, indent=None)
+            write_bytes(media / STRIP, b"picture")
             connection.execute(
                 "UPDATE videos SET state = 'ready', frames = ?, duration_s = ?, played = path, played_identity = ? "
                 "WHERE id = ?",
@@ -236,16 +237,14 @@ def load(folder: Path) -> None:
             f"{wall:.0f} s in all"
         )
         client = Client(server, study, "w01")
-        pages = ["/task", "/static/base.css", "/static/player.css", "/static/task.css"]
-        here = Path(__file__).parent.parent / "src/truemoment"
-        scripts = [*(here / "pages/static").glob("*.js"), *(here / "annotating/static").glob("*.js")]
-        others = {"sign_in.js", "home.js", "owner.js", "query.js", "decisions.js", "verify.js"}
-        found = [
-            client.send("GET", path)
-            for path in [*pages, *(f"/static/{of.name}" for of in scripts if of.name not in others)]
-        ]
-        size, took = sum(len(of[1]) for of in found), sum(of[2] for of in found)
-        print(f"task page: {size / 1000:.0f} kB in {len(found)} files, {took * 1000:.0f} ms, one after another")
+        paths, size, took = ["/task"], 0, 0.0
+        for path in paths:  # the page names its styles and its script, which names other scripts
+            status, content, seconds = client.send("GET", path)
+            expect(status, 200)
+            size, took = size + len(content), took + seconds
+            named = re.findall(r'(?:src|href)="/static/([^"]+)"|from "\./([^"]+)"', content.decode())
+            paths += [of for of in dict.fromkeys(f"/static/{a or b}" for a, b in named) if of not in paths]
+        print(f"task page: {size / 1000:.0f} kB in {len(paths)} files, {took * 1000:.0f} ms, one after another")
     with contextlib.closing(connect(study.folder.database, read_only=True)) as connection:
         stored = connection.execute("SELECT count(*) FROM answers WHERE submitted_at IS NOT NULL").fetchone()[0]
     print(f"stored: {stored:,} answers of {PEOPLE * N_TASKS:,}")

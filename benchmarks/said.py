@@ -22,7 +22,7 @@ import numpy as np
 
 from truemoment.searching.index import Index
 from truemoment.searching.layout import SAID, VIDEOS, Settings, default_proposals, folder_name
-from truemoment.searching.request import RankingOptions
+from truemoment.searching.request import APART_S
 from truemoment.searching.speech import Speech, index_speech, read_words, write_passages
 from truemoment.searching.spoken_words import spoken_words
 from truemoment.searching.writing import IndexWriter, VideoFile
@@ -120,7 +120,6 @@ def main() -> None:
         began = time.process_time()
         table = fts5(index, folder / "fts5.sqlite")
         print(f"FTS5: {time.process_time() - began:.0f} s, {(folder / 'fts5.sqlite').stat().st_size / 1e6:.0f} MB")
-        ranking = RankingOptions(top=TOP, said=True)
         best = "SELECT rowid FROM said WHERE said MATCH ? ORDER BY rank LIMIT 20"
         for what, ranks in (
             ("one frequent word", (2,)),
@@ -129,7 +128,7 @@ def main() -> None:
             ("ten frequent words", (1, 2, 3, 4, 5, 6, 8, 10, 15, 20)),
         ):
             texts = queries(ranks, rng)
-            ours = median_ms(lambda text: speech.answer(text, ranking, index, []), texts)
+            ours = median_ms(lambda text: speech.quoted(speech.find(text, TOP, APART_S), text), texts)
             theirs = median_ms(lambda text: table.execute(best, (" OR ".join(text.split()),)).fetchall(), texts)
             print(f"{what}: {ours}; FTS5 {theirs}")
 

@@ -25,10 +25,10 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.base.boundary.caching import Cache
+from truemoment.base.boundary.caching import Cache, say_nothing
 from truemoment.base.intervals import Floats, Ints
-from truemoment.base.records import numbers_of
-from truemoment.baselines import Choices, make_baseline
+from truemoment.base.records import Annotations, numbers_of
+from truemoment.baselines import ExpectedValue, SentenceNetwork
 from truemoment.baselines.floors import NETWORK, Setting, run_floors
 from truemoment.baselines.network_row import excess
 from truemoment.data.datasets import load_annotations
@@ -38,7 +38,7 @@ from truemoment.evaluation.protocols import get_protocol
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import interval95, resample_figures, stream
 from truemoment.studies.audit.floors import run_ceilings
-from truemoment.studies.audit.verdict import judge_floors
+from truemoment.studies.audit.verdict import Kind, judge_floors
 
 DATA = Path(os.environ.get("TRUEMOMENT_DATA", "../shared/data"))
 MEASURES = parse_measures("R@1,IoU=0.5; R@5,IoU=0.5; mAP; dR@1,IoU=0.5; mIoU")
@@ -47,16 +47,13 @@ METHODS = ("another seed", "finds 20 %", "uneven")
 RESAMPLES, SHARE, MOVED = 400, 0.2, 0.1
 
 
-def network(setting: Setting, seed: int) -> Scores:
+def network(setting: Setting, train: Annotations, seed: int) -> Scores:
     """Scores of a sentence network of another seed, by its best answers for the first measure."""
-    blank = make_baseline(NETWORK, Choices(stream(seed, NETWORK), protocol=setting.protocol))
-    key = {"benchmark": seed, "train": setting.train.sha256}
-
-    def learned() -> dict[str, np.ndarray]:
-        return blank.fit(setting.train).model.packed()
-
-    packed = setting.cache.arrays(NETWORK, key, learned)
-    fitted = replace(blank, model=blank.model.unpacked(packed, setting.train))
+    blank = SentenceNetwork(stream(seed, NETWORK))
+    packed = setting.cache.arrays(
+        NETWORK, {"benchmark": seed, "train": train.sha256}, lambda: blank.fit(train).packed()
+    )
+    fitted = ExpectedValue(blank.unpacked(packed, train), protocol=setting.protocol)
     (by_hits,) = fitted.for_measures(setting.measures[:1])
     answers = by_hits.ground(setting.annotations.queries, setting.top)
     return evaluate(setting.annotations, answers, setting.measures, setting.protocol)
@@ -71,9 +68,12 @@ class Split:
         floors, _ = run_floors(setting)
         self.floors, self.titles = [floor.scores for floor in floors], [floor.title for floor in floors]
         self.errors = np.array([floor.standard_error for floor in floors])[:, :1]
-        self.references = run_ceilings(annotations, MEASURES, setting.protocol, top=5)[1].scores
-        self.guesses = [network(setting, seed).numerator[0] for seed in range(100, 104)]
-        self.pair = [network(setting, seed).numerator[0] for seed in (200, 201)]
+        ceilings = run_ceilings(
+            annotations, MEASURES, setting.protocol, top=5, cache=setting.cache, on_status=say_nothing
+        )
+        self.references = ceilings[1].scores
+        self.guesses = [network(setting, train, seed).numerator[0] for seed in range(100, 104)]
+        self.pair = [network(setting, train, seed).numerator[0] for seed in (200, 201)]
         video = numbers_of(annotations.queries.video_id)
         self.videos = [np.flatnonzero(video == v) for v in range(video.max() + 1)]
         self.has_many = np.bincount(video)[video] > np.median(np.bincount(video)[video])
@@ -111,7 +111,7 @@ class Split:
         )
 
 
-def verdicts(split: Split, n_videos: int, method: str, runs: int, rng: np.random.Generator) -> list[str]:
+def verdicts(split: Split, n_videos: int, method: str, runs: int, rng: np.random.Generator) -> list[Kind]:
     """Return the verdict of each run."""
     found = []
     for _ in range(runs):
@@ -135,7 +135,7 @@ def coverage(split: Split, n_videos: int, runs: int, rng: np.random.Generator) -
         lost = first == 0
         truth = SHARE * (1 - guess[lost].mean()) + guess[lost].mean() - second[lost].mean()
         table = np.stack([hits, first[queries], second[queries]], axis=1)
-        _, (low, high) = excess(table, names, rng, resamples=RESAMPLES)
+        _, ((low, high),) = excess(table, names, rng, resamples=RESAMPLES)
         inside += low <= truth <= high
         systems = [split.on(queries, names, of) for of in (hits, floor[queries])]
         drawn = resample_figures(systems, rng, resamples=RESAMPLES)[:, :, 0]
