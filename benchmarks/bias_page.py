@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 RUNS = 3
@@ -39,23 +39,25 @@ def timed(command: list[str]) -> tuple[float, float, float, float]:
     return walls[RUNS // 2], walls[0], walls[-1], max(peaks)
 
 
-def parts(data: Path) -> Counter[str]:
+def parts(data: Path) -> dict[str, float]:
     """Seconds of each part, in this process."""
     import numpy as np  # noqa: PLC0415 - only the process that is measured holds them in memory
 
     from truemoment.data.datasets import load_annotations  # noqa: PLC0415 - the same
     from truemoment.data.language import get_engine  # noqa: PLC0415 - the same
     from truemoment.report.drawing import inline_svg  # noqa: PLC0415 - the same
+    from truemoment.report.model import Drawing  # noqa: PLC0415 - the same
     from truemoment.studies.bias.report import report  # noqa: PLC0415 - the same
     from truemoment.studies.bias.surveys import survey  # noqa: PLC0415 - the same
 
-    seconds: Counter[str] = Counter()
-    at = [time.perf_counter(), "reading files"]
+    seconds: dict[str, float] = defaultdict(float)
+    began, part = time.perf_counter(), "reading files"
 
     def on_status(what: str) -> None:
+        nonlocal began, part
         now = time.perf_counter()
-        seconds[str(at[1])] += now - float(at[0])
-        at[:] = [now, what]
+        seconds[part] += now - began
+        began, part = now, what
 
     surveys = []
     for name, splits in DATASETS.items():
@@ -63,8 +65,9 @@ def parts(data: Path) -> Counter[str]:
         annotations = {split: load_annotations(name, split, data_dir=data) for split in splits}
         surveys.append(survey(annotations, np.random.default_rng(0), get_engine(), on_status=on_status))
     for drawing in report(surveys, seed=0).drawings:
-        on_status(f"figure {drawing.name}")
-        inline_svg(drawing)
+        if isinstance(drawing, Drawing):  # the page's templates draw charts
+            on_status(f"figure {drawing.name}")
+            inline_svg(drawing)
     on_status("")
     return seconds
 
@@ -85,7 +88,7 @@ def main() -> None:
     print(f"{median:6.1f} s ({least:.1f} to {most:.1f}), {peak:5.0f} MB; limit of {LIMIT_S:.0f} s {kept}")
     seconds = parts(data)
     figures = sum(taken for what, taken in seconds.items() if what.startswith("figure "))
-    for what, taken in seconds.most_common():
+    for what, taken in sorted(seconds.items(), key=lambda of: -of[1]):
         if taken >= 1 or not what.startswith("figure "):
             print(f"  {taken:6.2f} s  {what}")
     print(f"  {figures:6.2f} s  all figures")

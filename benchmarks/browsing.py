@@ -88,10 +88,10 @@ def write_film(path: Path) -> None:
         for repeat in range(MINUTES):
             with av.open(str(minute)) as source:
                 of = source.streams.video[0]
-                shift = round(60 * repeat / of.time_base)
                 for packet in source.demux(of):
-                    if packet.dts is None:
+                    if packet.pts is None or packet.dts is None or packet.time_base is None:
                         continue
+                    shift = round(60 * repeat / packet.time_base)
                     packet.pts, packet.dts, packet.stream = packet.pts + shift, packet.dts + shift, copied
                     target.mux(packet)
     minute.unlink()
@@ -173,9 +173,9 @@ def ask_search(base: str, token: str, rounds: int) -> None:
             first, last = load(began)
             firsts.append(first)
             twelves.append(last)
-            again.append(answers[-1] + timed(lambda load=load: load(0.0)))
+            again.append(answers[-1] + timed(partial(load, 0.0)))
             exact.append(timed(partial(_load, page, four, [f"{of}&exact=1" for of in addresses], 0.0)))
-            strips.append(timed(lambda name=found["search"]: page.get(f"/api/strip/{name}/0")))
+            strips.append(timed(partial(page.get, f"/api/strip/{found['search']}/0")))
     say("answer of a search, from the vector on", inside, "150")
     say("the same with the request", answers, "")
     say("Enter to the first picture, cold cache", firsts, "200")
@@ -302,7 +302,7 @@ def answers() -> AnswerColumns:
     return found
 
 
-FILTERS = (
+FILTERS: tuple[dict[str, str], ...] = (
     {},
     {"kind": "wrong place"},
     {"kind": "shifted,too long", "sort": "-offset"},
@@ -319,9 +319,9 @@ def ask_looking(base: str, token: str, rounds: int) -> None:
     page = client(base, token)
     for query in FILTERS:
         total = page.get("/api/queries", params=query).json()["total"]
-        spent = [timed(lambda of=query: page.get("/api/queries", params=of)) for _ in range(rounds)]
+        spent = [timed(partial(page.get, "/api/queries", params=query)) for _ in range(rounds)]
         say(f"request {query or 'all'}: {total:,}", spent, "100")
-    say("query to query", [timed(lambda k=k: page.get(f"/api/query/{k}")) for k in range(0, 5000, 100)], "300")
+    say("query to query", [timed(partial(page.get, f"/api/query/{k}")) for k in range(0, 5000, 100)], "300")
 
 
 def looking_page(folder: Path, rounds: int) -> None:
@@ -350,9 +350,7 @@ def exports() -> None:
     moments = [ExportedMoment(film, 100 * k, 100 * k + 49, f"a door opens {k}", 0.5) for k in range(1000)]
     for ending in (".otio", ".edl", ".xml", ".fcpxml", ".csv"):
         export_text(moments[:2], ending)
-        say(
-            f"1,000 moments as {ending}", [timed(lambda of=ending: export_text(moments, of)) for _ in range(3)], "1,000"
-        )
+        say(f"1,000 moments as {ending}", [timed(partial(export_text, moments, ending)) for _ in range(3)], "1,000")
 
 
 def main() -> None:

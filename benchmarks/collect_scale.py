@@ -186,8 +186,8 @@ def split_and_search(folder: Path, out: Path, workers: int) -> None:
     print(run("collect", "splits", out, "--splits", SHARES, "--no-compare"), flush=True)
     films = sorted(folder.glob("film*/film.mp4"))
     began = time.perf_counter()
-    words = ("index", *films, "-o", folder / "films.index", "--model", "scenes", "--workers", str(workers), "--quiet")
-    run(*words)
+    options = ("--model", "scenes", "--workers", str(workers), "--quiet")
+    run("index", *films, "-o", folder / "films.index", *options)
     print(f"indexed {len(films)} films with scenes at 2 a second: {time.perf_counter() - began:.0f} s", flush=True)
     sentences = [
         of.sentence for film in films_in(out) if not film.report.discarded for of in film.sentences() if of.kept

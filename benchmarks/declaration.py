@@ -169,6 +169,7 @@ def main(names: list[str]) -> None:
             print("  --")
         for error in ERRORS:
             law, annotated = PlaceLaw.of_training(model, moved(train, error, rng)), true_shares(moved(test, error, rng))
+            assert law is not None  # noqa: S101 - the unmoved split has one
             for kind in SEEING:
                 erring = places._replace(law=law, annotated=annotated)
                 row(f"{kind}; annotations err by {error}", groups[0][kind], erring, rng, WITHOUT)
@@ -186,7 +187,11 @@ def fitted(test: Annotations, train: Annotations) -> tuple[ComparedPlaces, list[
     floors, _ = run_floors(Setting(test, MEASURES, get_protocol("default"), train=train, cache=Cache.of_user()))
     context = [floor for floor in floors if floor.reads == "paragraph"]
     (network,) = (floor for floor in floors if floor.name == NETWORK)
-    return places_for(test, network, context, 0, np.random.default_rng(1)), floors, network.floor.fitted[0][0].model
+    places = places_for(test, network, context, 0, np.random.default_rng(1))
+    assert places is not None and network.floor is not None  # noqa: S101, PT018 - the splits are large
+    grounder = network.floor.fitted[0][0]
+    assert isinstance(grounder, ExpectedValue) and isinstance(grounder.model, SentenceNetwork)  # noqa: S101, PT018
+    return places, floors, grounder.model
 
 
 if __name__ == "__main__":

@@ -45,7 +45,8 @@ def as_annotations(ends: np.ndarray, rng: np.random.Generator, split: str) -> An
     ids = as_strings([f"{split}{row}" for row in range(n)], "query_id")
     videos = as_strings([f"{split}_video{row // 3}" for row in range(n)], "video_id")
     blank = as_strings([""] * n, "sentence")
-    return Annotations(ids, videos, duration_s, blank, *(ends.T * duration_s), blank, "invented", split)
+    start_s, end_s = ends.T * duration_s
+    return Annotations(ids, videos, duration_s, blank, start_s, end_s, blank, "invented", split)
 
 
 def timed(function: Callable[[], object], runs: int) -> float:

@@ -147,7 +147,7 @@ def theirs(method: str, folder: Path, authors: Path, epoch: Epoch) -> None:
     evaluator = types.ModuleType("standalone_eval.eval")  # it needs scikit-learn, and an epoch does not use it
     sys.modules[evaluator.__name__] = evaluator
     evaluator.eval_submission = None  # type: ignore[attr-defined]
-    program = importlib.import_module(f"{package}.train")
+    program: Any = importlib.import_module(f"{package}.train")
     log, one_epoch, batches = Waited(), program.train_epoch, 0
 
     def timed(*words: Any) -> None:  # noqa: ANN401 - theirs
@@ -205,7 +205,8 @@ def measured(side: str, method: str, folder: Path, authors: Path) -> dict[str, f
     output = process.communicate()[0]
     if process.returncode:
         raise SystemExit(f"{side} {method}: see {log.name}")
-    return json.loads(output.splitlines()[-1]) | {"whole process": time.perf_counter() - began, "memory": most_mb}
+    figures: dict[str, float] = json.loads(output.splitlines()[-1])
+    return figures | {"whole process": time.perf_counter() - began, "memory": most_mb}
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ from truemoment.learning.models.base import Inputs
 from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.network import Network
 from truemoment.learning.training.performing import perform
-from truemoment.learning.training.recipes import read_recipe
+from truemoment.learning.training.recipes import Recipe, Windowing, read_recipe
 from truemoment.learning.training.run import Run
 from truemoment.learning.training.vocabulary import make_vocabulary
 from truemoment.learning.training.windows import AllCandidates, in_windows
@@ -52,6 +52,12 @@ class EncodedAgain(AllCandidates):
         """Return nothing."""
 
 
+def windowing(recipe: Recipe) -> Windowing:
+    """Return a recipe's block `windows`."""
+    assert recipe.windows is not msgspec.UNSET  # noqa: S101 - all recipes here have one
+    return recipe.windows
+
+
 def encoded_once(recipe_name: str) -> None:
     """Print the time of both ways and how far they differ."""
     films = make_films({"test": 1}, FilmSettings(minutes=MINUTES, n_sentences=100), np.random.default_rng(0))
@@ -66,7 +72,7 @@ def encoded_once(recipe_name: str) -> None:
     spent: dict[str, list[float]] = {"once": [], "again": []}
     for _ in range(RUNS):
         for name, kind in (("again", EncodedAgain), ("once", AllCandidates)):
-            method = in_windows(kind(name, network, vocabulary, recipe, films), recipe.windows)
+            method = in_windows(kind(name, network, vocabulary, recipe, films), windowing(recipe))
             began = time.process_time()
             answers[name] = method.ground(queries, 100)
             spent[name].append(time.process_time() - began)
@@ -116,7 +122,7 @@ def trained() -> None:
             look = summarise_first_look(test, Windows(), store, ranking)
             kind = AllCandidates(method.name, method.network, method.vocabulary, recipe, store)
             began = time.process_time()
-            found = in_windows(kind, recipe.windows, ranking=ranking).ground(test.queries, 100)
+            found = in_windows(kind, windowing(recipe), ranking=ranking).ground(test.queries, 100)
             spent = time.process_time() - began
             scores = evaluate(test, found, MEASURES, "mad-vlgnet")
             told = ", ".join(f"{measure} {100 * scores.value(measure):.1f}" for measure in MEASURES.split("; "))

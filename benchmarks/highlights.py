@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,9 +116,10 @@ def trained(method: str, seed: int, world: HighlightsWorld, epochs: int, place: 
     """Train a method, or read the run that is there."""
     sees = method != "blind-tan"
     recipe = read_recipe(method, [*(SEEING if sees else BLIND), f"train.epochs={epochs}", *LATE.get(method, ())])
-    seen = {"features": "highlights world", "store": world.features} if sees else {}
     splits = world.splits
-    run = Run(recipe, seed, splits["train"], splits["val"], {"test": splits["test"]}, **seen)
+    run = Run(recipe, seed, splits["train"], splits["val"], {"test": splits["test"]})
+    if sees:
+        run = replace(run, features="highlights world", store=world.features)
     return perform(run, place, measures="; ".join(MEASURES if sees else MEASURES[:-1]))
 
 
@@ -139,7 +141,7 @@ def blind_rows(splits: Mapping[str, Annotations]) -> list[ResultRow]:
     )
     test, rng = splits["test"], np.random.default_rng(0)
     n_clips = N_CLIPS * test.n_queries
-    draws = {
+    draws: dict[str, list[Floats]] = {
         "random-rating": [rng.random(n_clips) for _ in range(N_DRAWS)],
         "constant-rating": [np.zeros(n_clips)],
         "mean-rating": [np.tile(mean_rating(splits["train"]), test.n_queries)],

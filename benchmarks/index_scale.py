@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -196,7 +197,7 @@ def in_batches(stage: FirstStage | CodedFirstStage, vectors: Frames) -> tuple[fl
     clock, used = [], []
     for low in range(0, len(vectors), BATCH):
         before = time.process_time()
-        clock.append(seconds(lambda low=low: stage.best_videos(vectors[low : low + BATCH], CANDIDATES)))
+        clock.append(seconds(partial(stage.best_videos, vectors[low : low + BATCH], CANDIDATES)))
         used.append(time.process_time() - before)
     return min(clock) / BATCH, float(np.median(used)) / BATCH
 
@@ -207,7 +208,7 @@ def compare_stages(
     """Print times of both first stages, and how many films of the exact one stay."""
     coded.best_videos(vectors[:2], CANDIDATES)
     (took, used), (took_exact, _) = (in_batches(stage, vectors) for stage in (coded, exact))
-    alone = min(seconds(lambda k=k: coded.best_videos(vectors[[k]], CANDIDATES)) for k in range(30))
+    alone = min(seconds(partial(coded.best_videos, vectors[[k]], CANDIDATES)) for k in range(30))
     before, found = exact.best_videos(vectors, CANDIDATES), coded.best_videos(vectors, CANDIDATES)
     kept = np.mean([len(a & b) / len(a) for a, b in zip(before, found, strict=True)])
     right = np.mean([video in b for video, b in zip(true, found, strict=True)])
@@ -306,7 +307,7 @@ def many(folder: Path) -> None:
         for number in range(N_MANY):
             name = f"clip {number}"
             about = VideoRecord(video_id=name, path=f"/{name}.mp4", identity=f"1:{number}", duration_s=4.0, n_frames=8)
-            inside = folder / "videos" / folder_name(name)
+            inside = writer.folder / "videos" / folder_name(name)
             inside.mkdir(exist_ok=True)
             writer._write_about(inside, about)
         found = {name: about for name, (_, about) in indexed_videos(folder).items()}

@@ -29,7 +29,7 @@ from search import random_clip, write_video
 from truemoment.media.video.encoders import Preparation
 from truemoment.media.video.frames import Outline, outline_of, shown_at
 from truemoment.searching.building import embed_shards
-from truemoment.searching.extraction import Loader, Shard, prepare
+from truemoment.searching.extraction import Loader, PreparedShard, Shard, prepare
 from truemoment.searching.writing import VideoFile
 
 CLIP = Preparation(224, 224, 224, (0.4815, 0.4578, 0.4082), (0.2686, 0.2613, 0.2758))
@@ -110,12 +110,19 @@ def rates(results: Iterator[Any]) -> tuple[float, float]:
     return PART_ROWS * (len(stamps) - WARM) / (stamps[-1] - stamps[WARM - 1]), n_frames / (time.process_time() - began)
 
 
+def prepared(shard: Shard, folder: Path) -> PreparedShard:
+    """Decode and prepare a part as now."""
+    result = prepare(shard, CLIP, folder)
+    assert isinstance(result, PreparedShard)  # noqa: S101 - the video is whole
+    return result
+
+
 def cosine(shard: Shard, folder: Path) -> float:
     """Return the smallest cosine between vectors of both ways, of a random ViT-B/32."""
     import torch  # noqa: PLC0415 - it takes seconds
 
     encoder = random_clip()
-    pictures = prepare(shard, CLIP, folder).pictures.take()
+    pictures = prepared(shard, folder).pictures.take()
     with torch.inference_mode():
         older = encoder.model.get_image_features(pixel_values=torch.from_numpy(batch_before(shard)))
         older = getattr(older, "pooler_output", older).numpy()
@@ -146,7 +153,7 @@ def main() -> None:
                 if workers == 1:
                     ratio = of_core_now / of_core
                     print(f"  of a second of processor time: {of_core:.0f} -> {of_core_now:.0f}, {ratio:.2f}")
-            result = prepare(shards[0], CLIP, folder)
+            result = prepared(shards[0], folder)
             spent = ", ".join(f"{stage} {1000 * s / PART_ROWS:.1f}" for stage, s in result.seconds.items())
             print(f"  milliseconds a frame, one thread: {spent}; 2 workers now, 1 before: {newer[2] / older[1]:.2f}")
             print(f"  smallest cosine {cosine(shards[0], folder):.6f}; load {load:.1f}")

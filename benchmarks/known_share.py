@@ -19,6 +19,7 @@ from truemoment.baselines import (
     SentenceNetwork,
     make_baseline,
 )
+from truemoment.baselines.expected_value import PlaceModel
 from truemoment.baselines.floors import FloorResult, Setting, run_floors
 from truemoment.data.datasets import load_annotations
 from truemoment.evaluation.evaluate import evaluate
@@ -67,7 +68,7 @@ def main(places: list[str]) -> None:
         oracle = make_baseline("oracle", Choices(references=test)).ground(test.queries, 1)
         best = evaluate(test, oracle, MEASURES, PROTOCOL)
         sentence = SentenceNetwork(np.random.default_rng(200)).fit(train)
-        models = {"sentence": sentence}
+        models: dict[str, PlaceModel] = {"sentence": sentence}
         if any(of.reads == "paragraph" for of in floors):
             models["paragraph"] = ParagraphNetwork(np.random.default_rng(200), sentence).fit(train)
         for reads, model in models.items():

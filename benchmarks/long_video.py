@@ -23,7 +23,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 
 from truemoment.base.intervals import best_kept
-from truemoment.base.records import Annotations, Predictions, Queries
+from truemoment.base.records import Annotations, Predictions, Queries, as_strings
 from truemoment.baselines import Oracle
 from truemoment.baselines.proposals import WindowedGrid
 from truemoment.media.features import Features
@@ -50,9 +50,9 @@ def film() -> tuple[np.ndarray, np.ndarray]:
 
 def method(frames: np.ndarray, sentences: np.ndarray, *, device: str | None = None) -> Callable[[], Predictions]:
     """Ours, from features to answers, as a user calls it."""
-    ids = [f"q{number}" for number in range(len(sentences))]
-    blank = [""] * len(ids)
-    queries = Queries(ids, ["film"] * len(ids), np.full(len(ids), DURATION_S), blank)
+    ids = as_strings([f"q{number}" for number in range(len(sentences))], "query_id")
+    films, blank = (as_strings([text] * len(ids), "text") for text in ("film", ""))
+    queries = Queries(ids, films, np.full(len(ids), DURATION_S), blank)
     vectors = SentenceVectors(dict(zip(ids, sentences, strict=True)))
     grounder = ZeroShot(Features({"film": frames}, fps=FPS), vectors, WindowedGrid(), nms=NMS, device=device)
     return lambda: grounder.ground(queries, TOP)
@@ -79,7 +79,7 @@ def pooled(frames: np.ndarray, spans: np.ndarray) -> np.ndarray:
 def cosine(means: np.ndarray, sentence: np.ndarray) -> np.ndarray:
     """The cosine of a sentence with each mean (P,)."""
     lengths = np.linalg.norm(means, axis=1) * np.linalg.norm(sentence)
-    return means @ sentence / np.maximum(lengths, 1e-6)
+    return np.asarray(means @ sentence / np.maximum(lengths, 1e-6))
 
 
 def walked(score: np.ndarray, spans: np.ndarray, *, at_once: bool) -> np.ndarray:
@@ -161,7 +161,8 @@ def time_peer(frames: np.ndarray, sentences: np.ndarray, spans: np.ndarray, ours
 
 def check(found: Predictions, frames: np.ndarray, sentences: np.ndarray, spans: np.ndarray) -> None:
     """Print how far ours and the peer's answers in float64 differ."""
-    wide, norms = frames.astype(np.float64), span_norms(frames, *spans.T)
+    first, end = spans.T
+    wide, norms = frames.astype(np.float64), span_norms(frames, first, end)
     scores = np.empty((N_SENTENCES, len(spans)))
     directions = sentences / np.linalg.norm(sentences.astype(np.float64), axis=1, keepdims=True)
     for low in range(0, len(spans), 4096):
@@ -169,7 +170,7 @@ def check(found: Predictions, frames: np.ndarray, sentences: np.ndarray, spans: 
         scores[:, low : low + 4096] = directions @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
     worst = 0.0
     for q in range(0, N_SENTENCES, 10):
-        ours = span_scores(frames, sentences[q : q + 10], *spans.T, norms)
+        ours = span_scores(frames, sentences[q : q + 10], first, end, norms)
         worst = max(worst, float(np.abs(ours - scores[q : q + 10]).max()))
     other = 0
     for q in range(N_WALKED):

@@ -19,6 +19,7 @@ from truemoment.base.records import Annotations
 from truemoment.data.datasets import own
 from truemoment.data.datasets.source import AnnotationSource
 from truemoment.evaluation.evaluate import evaluate
+from truemoment.media.features.base import Frames
 from truemoment.media.features.sentences import SentenceStore, SentenceVectors
 from truemoment.searching.building import build_index
 from truemoment.searching.encoder_options import settings_with
@@ -49,12 +50,15 @@ def rendered(folder: Path, seeds: range) -> Annotations:
         if not (video.is_file() and lines.is_file()):
             own.write(lines, [render_video(video, np.random.default_rng(seed), MINUTES)])
         parts.append((seed, AnnotationSource(None, lines, None, None).read()))
-    columns = {
-        name: np.concatenate([getattr(part, name) for _, part in parts])
-        for name in ("video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
-    }
-    columns["query_id"] = np.array([f"{seed}-{of}" for seed, part in parts for of in part.query_id], dtype=object)
-    return Annotations(**columns, dataset="rendered", split="all")
+    rows = [
+        (f"{seed}-{query}", *row)
+        for seed, part in parts
+        for query, *row in zip(
+            *(part.query_id, part.video_id, part.duration_s, part.sentence, part.start_s, part.end_s, part.annotator),
+            strict=True,
+        )
+    ]
+    return Annotations.from_rows(rows, dataset="rendered", split="all")
 
 
 def indexed(folder: Path, videos: list[Path], fps: float, proposals: str) -> Index:
@@ -105,7 +109,8 @@ def on_simulated_films(folder: Path) -> None:
             fps=5.0,
             proposals="windowed-grid:fps=5",
         )
-        parts, vectors = [], {}
+        parts: list[tuple[str, str, float, str, float, float]] = []
+        vectors: dict[str, Frames] = {}
         with IndexWriter(path, made) as writer:
             for seed in FILM_SEEDS:
                 settings = FilmSettings(minutes=FILM_MINUTES, n_sentences=N_SENTENCES, nearness=nearness)

@@ -27,7 +27,9 @@ def trained(names: tuple[str, ...]) -> list[dict[str, float]]:
     torch.manual_seed(0)
     words = Tokenizer(models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token=MARKS["unk_token"]))
     words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, padding_side="left", **MARKS)
+    tokenizer = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]  # transformers does not type it
+        tokenizer_object=words, padding_side="left", **MARKS
+    )
     config = GPT2Config(vocab_size=len(WORDS), n_positions=16, n_embd=32, n_layer=1, n_head=2)
     config.bos_token_id = config.eos_token_id = 1
     config.pad_token_id = 0

@@ -32,9 +32,10 @@ import numpy as np
 from truemoment.media.video.encoders import load_encoder
 from truemoment.media.video.frames import outline_of, stream_frames
 from truemoment.searching.extraction import Shard, embed
+from truemoment.searching.first_stage import FirstStage
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings, default_proposals
-from truemoment.searching.retrieval import CANDIDATES, FirstStage, first_stage_recall, search_index
+from truemoment.searching.retrieval import CANDIDATES, first_stage_recall, search_index
 from truemoment.searching.writing import IndexWriter, VideoFile
 from truemoment.worlds.films import FilmSettings, SimulatedFilms, make_films
 
@@ -173,7 +174,7 @@ def random_clip() -> Any:  # noqa: ANN401 - an encoder
 
     scenes: Any = load_encoder("scenes", device="cpu")
     preparation = replace(scenes.preparation, height=224, width=224, shortest_side=224)
-    return replace(scenes, name="ViT-B/32", preparation=preparation, model=CLIPModel(CLIPConfig()).eval())
+    return replace(scenes, name="ViT-B/32", preparation=preparation, model=CLIPModel(CLIPConfig()).train(mode=False))
 
 
 def core_seconds(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -192,15 +193,16 @@ def stages(folder: Path) -> None:
         path = folder / f"{height}.mp4"
         write_video(path, width, height)
         outline = outline_of(path)
-        for encoder in (load_encoder("scenes", device="cpu"), random_clip()):
+        encoders: tuple[Any, Any] = (load_encoder("scenes", device="cpu"), random_clip())
+        for encoder in encoders:
             side = 2 * (encoder.preparation.shortest_side or encoder.preparation.height)  # as extraction decodes
-            stream = partial(stream_frames, path, 2.0, shortest_side=side, outline=outline)
-            frames, decode_s = core_seconds(lambda stream=stream: [pixels for _, pixels in stream()])
-            batch, prepare_s = core_seconds(lambda e=encoder, f=frames: np.stack([e.prepare(pixels) for pixels in f]))
+            shown, decode_s = core_seconds(partial(list, stream_frames(path, 2.0, shortest_side=side, outline=outline)))
+            frames = [pixels for _, pixels in shown]
+            pictures, prepare_s = core_seconds(partial(list, map(encoder.prepare, frames)))
+            batch = np.stack(pictures)
             encoder.images(batch[:2])
-            _, encode_s = core_seconds(
-                lambda e=encoder, b=batch: [e.images(b[k : k + 32]) for k in range(0, len(b), 32)]
-            )
+            batches = (batch[k : k + 32] for k in range(0, len(batch), 32))
+            _, encode_s = core_seconds(partial(list, map(encoder.images, batches)))
             names, seconds = ("decode", "prepare", "encode"), (decode_s, prepare_s, encode_s)
             told = ", ".join(f"{name} {len(frames) / s:,.0f}" for name, s in zip(names, seconds, strict=True))
             bound = "encode" if encode_s >= decode_s + prepare_s else "decode" if decode_s > prepare_s else "prepare"

@@ -95,13 +95,14 @@ class AnyName(SimpleNamespace):
 
 def scene_search(repos: Path) -> Index:
     """Return the windows that SceneSearch shows; its page is run once to index, and once for each sentence."""
-    sys.modules["streamlit"] = page = AnyName(
+    page: Any = AnyName(
         sidebar=nullcontext(),
         slider=lambda label, _low, _high, value, _step: SLIDERS.get(label, value),
         spinner=lambda _label: nullcontext(),
         columns=lambda count: [nullcontext()] * count,
         cache_resource=lambda load: load,
     )
+    sys.modules["streamlit"] = page
 
     def run(sentence: str) -> Moments:
         page.text_input = lambda _label: sentence
@@ -135,12 +136,13 @@ def give_model() -> None:
         encode_image=lambda batch: torch.from_numpy(encoder.images(batch.numpy())),
         encode_text=lambda rows: torch.from_numpy(encoder.sentences(["".join(map(chr, row)) for row in rows.tolist()])),
     )
-    sys.modules["clip"] = sys.modules["open_clip"] = SimpleNamespace(
+    clip: Any = SimpleNamespace(
         load=lambda *_args, **_options: (model, prepare),
         tokenize=tokenise,
         create_model_and_transforms=lambda *_args, **_options: (model, None, prepare),
         get_tokenizer=lambda _name: tokenise,
     )
+    sys.modules["clip"] = sys.modules["open_clip"] = clip
 
 
 def measure(searcher: str, repos: Path, films: list[tuple[Path, tuple[str, ...]]]) -> list[dict[str, Any]]:
@@ -174,7 +176,7 @@ def figures(found: list[Moments], references: list[Moments], length_s: float | N
         ious = temporal_iou(middle - half, middle + half, *true).max(axis=1)
         inside = ((true[0] <= middle[0]) & (middle[0] <= true[1])).any()
         hits.append([*(ious[:k].max() >= m for k in (1, TOP) for m in (0.3, 0.5)), inside])
-    return (100 * np.mean(hits, axis=0)).tolist()
+    return [100 * float(share) for share in np.mean(hits, axis=0)]
 
 
 def print_table(title: str, references: list[Moments], results: dict[str, list[dict[str, Any]]], hours: float) -> None:

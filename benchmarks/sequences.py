@@ -18,6 +18,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +66,10 @@ def one_film() -> None:
     for minutes in MINUTES:
         first, end = spans_of(default_proposals(INDEX_FPS), int(minutes * 60 * INDEX_FPS))
         scores = rng.integers(-1_000_000, 1_000_000, (2, len(first)))
-        asked = scores, first, end, gap
-        runs = [processor_s(lambda asked=asked: best_sequences(*asked).total) for _ in range(9)]
-        pairs, pairs_s = processor_s(lambda asked=asked: all_pairs(*asked))
+        runs = [processor_s(partial(best_sequences, scores, first, end, gap)) for _ in range(9)]
+        pairs, pairs_s = processor_s(partial(all_pairs, scores, first, end, gap))
         spent = float(np.median([took for _, took in runs]))
-        equal = "equal" if (runs[0][0] == pairs).all() else "DIFFERENT"
+        equal = "equal" if (runs[0][0].total == pairs).all() else "DIFFERENT"
         print(
             f"{minutes} minutes, {len(first):,} candidate moments: {1e3 * spent:.2f} ms (median of 9), "
             f"all pairs {1e3 * pairs_s:,.0f} ms, {pairs_s / spent:,.0f} times; {equal}",
@@ -114,7 +114,7 @@ def spent_s(work: Callable[[Frames], object], vectors: Iterable[Frames]) -> str:
     used, clock = [], []
     for some in vectors:
         began = time.perf_counter()
-        used.append(processor_s(lambda some=some: work(some))[1])
+        used.append(processor_s(partial(work, some))[1])
         clock.append(time.perf_counter() - began)
     processor = f"{np.median(used):.2f} s of the processor (median of {len(used)}, most {max(used):.2f})"
     return f"{processor}, {min(clock):.2f} s by the clock at least"
@@ -142,8 +142,8 @@ def an_index(folder: Path, n_films: int, copies: int) -> None:
     print(
         f"{len(index)} films, {sum(map(index.n_pieces, index)):,} pieces, {hours(index, index):,.0f} hours", flush=True
     )
-    unrelated = Unrelated.of(index, np.random.default_rng(2).standard_normal((300, index.n_dimensions)))
-    times(index, unrelated, pairs)
+    unrelated = Unrelated.of(index, np.random.default_rng(2).standard_normal((300, index.n_dimensions), np.float32))
+    times(index, unrelated, list(pairs))
 
 
 def hours(index: Index, names: Iterable[str]) -> float:
@@ -169,7 +169,7 @@ def times(index: Index, unrelated: Unrelated, pairs: Sequence[Frames]) -> None:
     print(f"  one sentence, --exact: {spent_s(search(MomentListing(), exact), pairs[:2])}")
     print(f"  --every: {spent_s(search(MomentListing(every=True)), pairs[:2])}")
     filters = Narrowing(length="3600..", file="*"), Narrowing()
-    with_filters, without = (min(seconds(lambda some=some: some.videos(index)) for _ in range(5)) for some in filters)
+    with_filters, without = (min(seconds(partial(some.videos, index)) for _ in range(5)) for some in filters)
     print(f"  filters by name and length: {1e3 * with_filters:.1f} ms; none: {1e6 * without:.0f} us")
 
 

@@ -28,9 +28,8 @@ MEASURE = parse_measures("R@1,IoU=0.5")
 def scores_of(hits: np.ndarray, video: np.ndarray) -> Scores:
     """Return scores with these hits, (Q,)."""
     ids = np.arange(len(hits)).astype(str).astype(object)
-    return Scores(
-        MEASURE, get_protocol("default"), ids, video, hits[None].astype(float), np.ones((1, len(hits))), np.zeros(1)
-    )
+    weight, on_threshold = np.ones((1, len(hits))), np.zeros(1, dtype=np.int64)
+    return Scores(MEASURE, get_protocol("default"), ids, video, hits[None].astype(float), weight, on_threshold)
 
 
 def two_methods(rng: np.random.Generator, n_videos: int, n_runs: int, run_sd: float) -> list[list[Scores]]:
@@ -52,10 +51,10 @@ def over_videos(methods: list[list[Scores]]) -> float:
     for runs in methods:
         sums = [sums_by_video(run) for run in runs]
         parts.append(np.mean([(x - x.sum() / w.sum() * w) / w.sum() for x, w in sums], axis=0))
-    difference = np.subtract(*[np.mean([run.value(MEASURE[0]) for run in runs]) for runs in methods])
+    first, second = (np.mean([run.value(MEASURE[0]) for run in runs]) for runs in methods)
     n_videos = len(parts[0])
     error = np.sqrt(n_videos / (n_videos - 1) * ((parts[0] - parts[1]) ** 2).sum())
-    return float(two_sided_p(difference / error, n_videos - 1))
+    return float(two_sided_p((first - second) / error, n_videos - 1))
 
 
 def errors(case: tuple[int, int, float, int]) -> str:

@@ -11,11 +11,11 @@ Run: TRUEMOMENT_DATA=DIR python benchmarks/units.py
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -59,8 +59,8 @@ def answers(
     yield "whole seconds", (np.floor(start_s), np.ceil(end_s) if honest else np.fmin(np.ceil(end_s), duration_s))
     stretch = duration_s / duration_s[shuffled]
     yield "places of other queries", (start_s[shuffled] * stretch, end_s[shuffled] * stretch)
-    share = np.sort(rng.random((2, len(start_s))), axis=0)
-    yield "uniform in the video", (share[0] * duration_s, share[1] * duration_s)
+    low, high = np.sort(rng.random((2, len(start_s))), axis=0) * duration_s
+    yield "uniform in the video", (low, high)
     yield "whole video", (np.zeros(len(start_s)), duration_s.copy())
     yield "middle half", (0.25 * duration_s, 0.75 * duration_s)
     if honest:
@@ -77,10 +77,15 @@ def answers(
             yield f"first 100 s, anywhere if later, noise of {share:g} durations", (moments[0], moments[1])
 
 
+def frames(rate: float, t: Floats, _: Floats) -> Floats:
+    """Return seconds as frames at a rate."""
+    return np.round(t * rate)
+
+
 def units() -> dict[str, Callable[[Floats, Floats], Floats]]:
     """Return wrong units by name: functions of seconds and duration."""
     wrong: dict[str, Callable[[Floats, Floats], Floats]] = {
-        f"frames at {rate:g}": lambda t, _, rate=rate: np.round(t * rate) for rate in RATES
+        f"frames at {rate:g}": partial(frames, rate) for rate in RATES
     }
     wrong["milliseconds"] = lambda t, _: np.round(1000 * t)
     wrong["per cent"] = lambda t, duration_s: np.round(100 * t / duration_s, 1)
@@ -119,11 +124,10 @@ def main() -> None:  # noqa: PLR0912 - a report of many counts
     for dataset, split in splits():
         annotations = load_annotations(dataset, split, data_dir=Path(os.environ["TRUEMOMENT_DATA"]))
         n_queries = annotations.n_queries
-        whole = dataclasses.replace(annotations)
         sizes = [size for size in SIZES if size < n_queries for _ in range(SAMPLES)]
         for size in sizes:
             query = np.sort(rng.choice(n_queries, size, replace=False)).astype(np.int64)
-            references, duration_s, first = sampled(whole, query)
+            references, duration_s, first = sampled(annotations, query)
             for kind, moments in answers(first, duration_s, rng, honest=True):
                 began = time.perf_counter()
                 suspicion = look_at_units(*moments, duration_s, references)
@@ -131,9 +135,11 @@ def main() -> None:  # noqa: PLR0912 - a report of many counts
                 honest += 1
                 if suspicion is not None and suspicion.certain:
                     refused[dataset, f"{kind}: {suspicion}"] += 1
-            for kind, moments in answers(first, duration_s, rng, honest=False):
+            for kind, (start_s, end_s) in answers(first, duration_s, rng, honest=False):
                 for name, convert in units().items():
-                    wrong = look_at_units(*(convert(t, duration_s) for t in moments), duration_s, references)
+                    wrong = look_at_units(
+                        convert(start_s, duration_s), convert(end_s, duration_s), duration_s, references
+                    )
                     is_found = wrong is not None and wrong.certain
                     group = "constant" if kind in CONSTANT else "random" if kind in RANDOM else "informed"
                     looked[name, group] += 1
@@ -157,11 +163,11 @@ def main() -> None:  # noqa: PLR0912 - a report of many counts
         shares = ", ".join(f"{n:,} of {total:,} {group} ({n / total:.2%})" for group, n, total in counts)
         print(f"{name:16} found in {shares}; named in {named[name] / looked[name, 'informed']:.2%} of informed")
     print("most often not found:")
-    for what, count in unseen.most_common(25):
-        print(f"    {count:5} {', '.join(what)}")
+    for places, count in unseen.most_common(25):
+        print(f"    {count:5} {', '.join(places)}")
     print("most often missed or named otherwise:")
-    for what, count in missed.most_common(25):
-        print(f"    {count:5} {', '.join(what)}")
+    for places, count in missed.most_common(25):
+        print(f"    {count:5} {', '.join(places)}")
 
 
 def at_hand() -> Iterator[tuple[str, Suspicion | None]]:

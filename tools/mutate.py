@@ -80,7 +80,7 @@ class Mutant:
     after: str
 
 
-def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, ast.AST]]:
+def changes(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt, ast.AST]]:
     """Yield the kind of each change of a node, the node that is replaced, and what replaces it."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         other = copy.deepcopy(node)
@@ -139,6 +139,7 @@ def mutants_of(path: Path, root: Path) -> Iterator[Mutant]:
         starts.append(starts[-1] + len(line))
     for node in code_nodes(ast.parse(data)):
         for kind, old, new in changes(node):
+            assert old.end_lineno is not None and old.end_col_offset is not None  # noqa: S101, PT018 - it was parsed
             start = starts[old.lineno - 1] + old.col_offset
             end = starts[old.end_lineno - 1] + old.end_col_offset
             text = ast.unparse(ast.fix_missing_locations(new))

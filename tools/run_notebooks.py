@@ -20,7 +20,7 @@ LONGEST_S = 300
 
 def executed(path: Path) -> Any:  # noqa: ANN401 - a notebook, which nbformat does not type
     """Return a notebook with the outputs of a new run."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]  # nbformat does not type it
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
         NotebookClient(notebook, timeout=LONGEST_S, record_timing=False, resources=resources).execute()
@@ -35,13 +35,15 @@ def _joined(outputs: list[Any]) -> list[Any]:
     """Return outputs with what was printed in one piece: where it is cut depends on the moment."""
     printed = "".join(output.text for output in outputs if output.output_type == "stream")
     others = [output for output in outputs if output.output_type != "stream"]
-    return [*([nbformat.v4.new_output("stream", name="stdout", text=printed)] if printed else []), *others]
+    if not printed:
+        return others
+    return [nbformat.v4.new_output("stream", name="stdout", text=printed), *others]  # type: ignore[no-untyped-call]  # as below
 
 
 def main() -> None:
     """Run the named notebooks, or all."""
     for path in map(Path, sys.argv[1:]) if sys.argv[1:] else sorted(FOLDER.glob("*.ipynb")):
-        nbformat.write(executed(path), path)
+        nbformat.write(executed(path), path)  # type: ignore[no-untyped-call]  # as above
         print(path.name, flush=True)
 
 

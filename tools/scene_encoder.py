@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,7 +133,7 @@ class Drawn:
 
 
 def draw_groups(
-    rng: np.random.Generator, n_groups: int, group: int, *, told: Callable[[range], Iterator[int]] = iter
+    rng: np.random.Generator, n_groups: int, group: int, *, told: Callable[[range], Iterable[int]] = iter
 ) -> Drawn:
     """Draw groups of scenes that differ in one respect, and their pictures.
 

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from truemoment.learning.training.hardware import commit, hardware
 from truemoment.media.video.encoders import load_encoder
 
-FOLDER = Path(__file__).parent.parent / "src" / "truemoment" / "video" / "scenes"
+FOLDER = Path(__file__).parent.parent / "src" / "truemoment" / "media" / "video" / "scenes"
 HELD_OUT_SEED = 1_000_003
 """Of the scenes that accuracy is measured on; a recipe's own scenes are drawn with the recipe's seed."""
 
