@@ -43,6 +43,7 @@ from truemoment.web.browsing.looking_routes import Commands
 from truemoment.web.browsing.looking_site import open_looking
 from truemoment.web.browsing.search_site import open_search
 from truemoment.web.pages.launch import Listening, bind
+from truemoment.web.pages.security import Application
 
 MINUTES, FPS, KEY_S, SIDE = 120, 24, 10, (720, 1280)
 ROWS_A_SECOND, N_DIMENSIONS = 5.0, 512
@@ -62,7 +63,7 @@ class Sentences:
 class Simulated(EncoderOptions):
     """A model that is loaded in no time."""
 
-    def encoder_of(self, index: Index) -> Sentences:  # type: ignore[override]
+    def encoder_of(self, index: Index) -> Sentences:  # type: ignore[override]  # no film is encoded
         del index
         return Sentences()
 
@@ -119,10 +120,10 @@ def write_index(folder: Path, film: Path) -> Index:
 
 
 @contextlib.contextmanager
-def served(app: object) -> Iterator[str]:
+def served(app: Application) -> Iterator[str]:
     """Serve an application in this process."""
     sock = bind(Listening())
-    config = uvicorn.Config(app, log_level="error", ws="none", http="h11", timeout_graceful_shutdown=1)  # type: ignore[arg-type]
+    config = uvicorn.Config(app, log_level="error", ws="none", http="h11", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([sock],), daemon=True)
     thread.start()

@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -123,10 +124,7 @@ def main(runs: int) -> None:
     print(f"honest methods that are called memorisers, % of {runs} runs")
     print(f"{'':16}" + "".join(f"{name:>20}" for name in ROUNDERS))
     for kind in ERRORS:
-        rates = [
-            rate(runs, lambda seed, k=kind, r=name: simulate(official, humans, seed, kind=k, rounder=r))  # type: ignore[misc]
-            for name in ROUNDERS
-        ]
+        rates = [rate(runs, partial(simulate, official, humans, kind=kind, rounder=name)) for name in ROUNDERS]
         print(f"{kind:16}" + "".join(f"{of:>20}" for of in rates), flush=True)
     for size in SIZES:
         print(f"memorisers that are found, % of {runs // 2} runs, {size or official.n_queries} queries")
@@ -136,9 +134,7 @@ def main(runs: int) -> None:
             rates = [
                 rate(
                     runs // 2,
-                    lambda seed, m=share, of=recall, r=rounder, n=size: simulate(  # type: ignore[misc]
-                        official, humans, seed, rounder=r, share=m, recall=of, size=n
-                    ),
+                    partial(simulate, official, humans, rounder=rounder, share=share, recall=recall, size=size),
                 )
                 for share in SHARES
             ]

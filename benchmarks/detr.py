@@ -144,9 +144,9 @@ def theirs(method: str, folder: Path, authors: Path, epoch: Epoch) -> None:
     os.chdir(authors / checkout)
     sys.path.insert(0, str(authors / checkout))
     setattr(torch.Tensor, "cuda", lambda tensor: tensor)  # noqa: B010 - a line moves the slots to a GPU
-    evaluator = types.ModuleType("standalone_eval.eval")  # it needs scikit-learn, and an epoch does not use it
+    evaluator: Any = types.ModuleType("standalone_eval.eval")  # it needs scikit-learn, and an epoch does not use it
     sys.modules[evaluator.__name__] = evaluator
-    evaluator.eval_submission = None  # type: ignore[attr-defined]
+    evaluator.eval_submission = None
     program: Any = importlib.import_module(f"{package}.train")
     log, one_epoch, batches = Waited(), program.train_epoch, 0
 

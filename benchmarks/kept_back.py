@@ -49,13 +49,13 @@ def train_all(folder: Path, dataset: str, seeds: range) -> None:
             model = SentenceNetwork(np.random.default_rng(seed), Training(hidden=(hidden, hidden))).fit(train)
             (method,) = ExpectedValue(model, protocol=PROTOCOL).for_measures(MEASURES)
             for split in missing:
-                np.save(folder / name_of(dataset, split, hidden, seed), hits_of(method, tests[split]))
+                np.save(folder / name_of(dataset, split, hidden, seed), hits_of(method, model, tests[split]))
             print(f"{dataset}: {hidden} units, seed {seed}", flush=True)
 
 
-def hits_of(method: ExpectedValue, test: Annotations) -> np.ndarray:
+def hits_of(method: ExpectedValue, model: SentenceNetwork, test: Annotations) -> np.ndarray:
     """Return what the first member and all members find, (2, Q)."""
-    members = method.model.members(test.queries)  # type: ignore[attr-defined]
+    members = model.members(test.queries)
     answered = [method.answer(test.queries, of.mean(axis=0), 1) for of in (members[:1], members)]
     return np.stack([evaluate(test, of, MEASURES, PROTOCOL).numerator[0] for of in answered])
 
@@ -96,6 +96,7 @@ def judge_all(folder: Path, dataset: str, split: str) -> None:
 
 def main(folder: Path, places: list[str], only_train: bool, only_judge: bool) -> None:
     """Train what is missing, seed by seed, then judge."""
+    folder.mkdir(parents=True, exist_ok=True)
     wanted = [place.split("/") for place in places] or [[d, s] for d, splits in PLACES.items() for s in splits]
     for seed in () if only_judge else SEEDS:
         for dataset in dict.fromkeys(dataset for dataset, _ in wanted):

@@ -89,7 +89,10 @@ def main() -> None:
         ("commands", n_commands),
         ("functions that return dicts by hand", sum(map(returns_dict_by_hand, every))),
         ("private functions with one use", len(small)),
-        ("of these with five lines or fewer", sum(of.body[-1].end_lineno - of.body[0].lineno < 5 for of in small)),  # type: ignore[operator]
+        (
+            "of these with five lines or fewer",
+            sum((of.body[-1].end_lineno or 0) - of.body[0].lineno < 5 for of in small),
+        ),
         ("imports in functions", len(lazy)),
         ("of these of heavy packages", sum(name in HEAVY for name in lazy)),
         ("values called of, found, one, there", sum(names[name] for name in ("of", "found", "one", "there"))),

@@ -37,7 +37,7 @@ def _joined(outputs: list[Any]) -> list[Any]:
     others = [output for output in outputs if output.output_type != "stream"]
     if not printed:
         return others
-    return [nbformat.v4.new_output("stream", name="stdout", text=printed), *others]  # type: ignore[no-untyped-call]  # as below
+    return [nbformat.v4.new_output("stream", name="stdout", text=printed), *others]  # type: ignore[no-untyped-call]  # as above
 
 
 def main() -> None:
