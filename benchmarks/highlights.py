@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,9 +116,8 @@ def trained(method: str, seed: int, world: HighlightsWorld, epochs: int, place: 
     sees = method != "blind-tan"
     recipe = read_recipe(method, [*(SEEING if sees else BLIND), f"train.epochs={epochs}", *LATE.get(method, ())])
     splits = world.splits
-    run = Run(recipe, seed, splits["train"], splits["val"], {"test": splits["test"]})
-    if sees:
-        run = replace(run, features="highlights world", store=world.features)
+    features, store = ("highlights world", world.features) if sees else ("", None)
+    run = Run(recipe, seed, splits["train"], splits["val"], {"test": splits["test"]}, features, store)
     return perform(run, place, measures="; ".join(MEASURES if sees else MEASURES[:-1]))
 
 
