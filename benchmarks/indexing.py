@@ -4,8 +4,8 @@ The peer is the way of before, written plainly: all frames are decoded, and the 
 a core; a frame is resized whole, cropped, and scaled to 32-bit numbers; with two workers, each does so for itself. Ours
 is ``embed_shards``. Both read the same H.264 files of moving noise (PyAV, libx264), strong (60 of 255) and weak (4),
 with a key frame every 10, 2 or 1 s at least, in parts of 10 s, 2 of 25 frames a second. Rates are frames a second of
-the clock from the seventh part on, when processes have started, and frames of a second of processor time with one worker.
-The vectors of both, of a random ViT-B/32, are compared.
+the clock from the seventh part on, when processes have started, and frames of a second of processor time with one
+worker. The vectors of both, of a random ViT-B/32, are compared.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/indexing.py
 """
