@@ -12,8 +12,8 @@ audit's verdict at R@1,IoU=0.5. Methods:
   those with few.
 
 Beside it: how often the excess where the blind network misses covers its true value, how often a percentile interval of
-the difference misses the truth on either side, and what the skill of a method is that finds a share of the moments, by
-measure.
+the difference misses the truth on either side, how often a gate passes whose limit is the true value, and what the
+skill of a method is that finds a share of the moments, by measure.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from truemoment.evaluation.protocols import get_protocol
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import interval95, resample_figures, stream
 from truemoment.studies.audit.floors import run_ceilings
-from truemoment.studies.audit.verdict import Kind, judge_floors
+from truemoment.studies.audit.verdict import Kind, Verdict, judge_floors
 
 DATA = Path(os.environ.get("TRUEMOMENT_DATA", "../shared/data"))
 MEASURES = parse_measures("R@1,IoU=0.5; R@5,IoU=0.5; mAP; dR@1,IoU=0.5; mIoU")
@@ -110,6 +110,11 @@ class Split:
             on_threshold=self.references.on_threshold[:1],
         )
 
+    def judged(self, queries: Ints, names: np.ndarray, hits: Floats, rng: np.random.Generator) -> Verdict:
+        """Return the audit's verdict of hits on drawn videos."""
+        *floors, best = [self.on(queries, names, of.numerator[0][queries]) for of in (*self.floors, self.references)]
+        return judge_floors(self.on(queries, names, hits), floors, best, self.errors, rng, resamples=RESAMPLES)
+
 
 def verdicts(split: Split, n_videos: int, method: str, runs: int, rng: np.random.Generator) -> list[Kind]:
     """Return the verdict of each run."""
@@ -117,15 +122,26 @@ def verdicts(split: Split, n_videos: int, method: str, runs: int, rng: np.random
     for _ in range(runs):
         queries, names = split.draw(n_videos, rng)
         hits, _ = split.hits(method, queries, rng)
-        of = [split.on(queries, names, one.numerator[0][queries]) for one in (*split.floors, split.references)]
-        judged = judge_floors(split.on(queries, names, hits), of[:-1], of[-1], split.errors, rng, resamples=RESAMPLES)
-        found.append(judged.kind(0))
+        found.append(split.judged(queries, names, hits, rng).kind(0))
     return found
 
 
-def coverage(split: Split, n_videos: int, runs: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Shares of runs in which the excess is covered, and a percentile interval of the difference is below or above."""
-    (first, second), inside, missed = split.pair, 0, np.zeros(2)
+def skill_passes(split: Split, n_videos: int, runs: int, rng: np.random.Generator) -> float:
+    """Return the share of runs in which the gate ``skill>0.2`` passes though the skill is 0.2."""
+    best, passes = split.references.numerator[0], 0
+    for _ in range(runs):
+        queries, names = split.draw(n_videos, rng)
+        hits = np.where(rng.random(len(queries)) < SHARE, best[queries], split.strongest[queries])
+        passes += split.judged(queries, names, hits, rng).skill_ci95[0, 0] > SHARE
+    return passes / runs
+
+
+def coverage(split: Split, n_videos: int, runs: int, rng: np.random.Generator) -> tuple[float, float, float, float]:
+    """Shares of runs in which the excess is covered, and a percentile interval of the difference is below or above.
+
+    The last one is that in which a gate at the true excess passes.
+    """
+    (first, second), inside, passes, missed = split.pair, 0, 0, np.zeros(2)
     floor = split.floors[split.titles.index("Sentence network")].numerator[0]
     for _ in range(runs):
         queries, names = split.draw(n_videos, rng)
@@ -137,12 +153,13 @@ def coverage(split: Split, n_videos: int, runs: int, rng: np.random.Generator) -
         table = np.stack([hits, first[queries], second[queries]], axis=1)
         _, ((low, high),) = excess(table, names, rng, resamples=RESAMPLES)
         inside += low <= truth <= high
+        passes += low > truth
         systems = [split.on(queries, names, of) for of in (hits, floor[queries])]
         drawn = resample_figures(systems, rng, resamples=RESAMPLES)[:, :, 0]
         low, high = interval95(drawn[:, 0] - drawn[:, 1])
         true = SHARE + (1 - SHARE) * guess.mean() - floor.mean()
         missed += high < true, low > true
-    return inside / runs, missed[0] / runs, missed[1] / runs
+    return inside / runs, missed[0] / runs, missed[1] / runs, passes / runs
 
 
 def skills(split: Split, rng: np.random.Generator) -> None:
@@ -172,12 +189,15 @@ def main(runs: int) -> None:
                     f"{n_videos or 'all':>7}  {method:14}{better:10.1f}{worse:10.1f}{100 - better - worse:16.1f}",
                     flush=True,
                 )
-            inside, below, above = (100 * share for share in coverage(split, n_videos, runs, rng))
+            inside, below, above, passes = (100 * share for share in coverage(split, n_videos, runs, rng))
             print(
                 f"{n_videos or 'all':>7}  excess covered in {inside:.1f} % of runs; percentile interval of the "
                 f"difference too low in {below:.1f} %, too high in {above:.1f} %",
                 flush=True,
             )
+            by_skill = 100 * skill_passes(split, n_videos, runs, np.random.default_rng(2))
+            gates = f"skill in {by_skill:.1f} %, at the true excess in {passes:.1f} %"
+            print(f"{n_videos or 'all':>7}  a gate passes at the true {gates} of runs", flush=True)
     print("\nskill of a method that finds a share of the moments and guesses the others as the strongest floor does")
     skills(Split("test-iid"), np.random.default_rng(1))
 
