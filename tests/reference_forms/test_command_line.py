@@ -79,7 +79,7 @@ def test_what_is_left_out_is_said_once(put, call):
     file = put("a.srt", "1\n00:00:01,0 --> 00:00:02,0\n\n2\n00:00:03,0 --> 00:00:04,0\nx\n")
     status, _, err = call("bias", "--annotations", file, "--quiet")
     no_duration = "no video's duration is known; --durations FILE or --videos DIR gives them"
-    said = [f"truemoment: {file}: {line}" for line in ("left out 1 cues without text", no_duration)]
+    said = [f"warning: {file}: {line}" for line in ("left out 1 cues without text", no_duration)]
     assert (status, err.splitlines()) == (0, said)
 
 
@@ -117,3 +117,13 @@ def test_convert_keeps_splits_in_our_form(put, tmp_path, call):
 def test_convert_refuses_in_one_line(put, tmp_path, call, words, said):
     status, _, err = call("convert", put("a.csv", FILES["csv"][1]), "--references", *words, "-o", tmp_path / "x")
     assert (status, err) == (2, f"truemoment: {said}\n")
+
+
+def test_one_line_is_an_error_behind_a_warning(put, call):
+    """A script finds the error by its beginning, which no warning has."""
+    file = put("a.srt", "1\n00:00:01,0 --> 00:00:02,0\n\n")
+    status, _, err = call("bias", "--annotations", file)
+    assert (status, err) == (
+        2,
+        f"warning: {file}: left out 1 cues without text\ntruemoment: {file}: has no cue with text\n",
+    )
