@@ -75,6 +75,15 @@ def test_durations_of_video_files(put, call, films):
     assert call(*words, "--durations", put("d.csv", "video,duration\na,2\n"))[0] == 0
 
 
+def test_durations_that_nothing_needs_are_read(put, call, tmp_path):
+    file = put("a.csv", FILES["csv"][1])
+    words = ["convert", file, "--references", "--to", "own", "-o", tmp_path / "own.jsonl", "--durations"]
+    assert call(*words, tmp_path / "none")[::2] == (2, f"truemoment: {tmp_path / 'none'}: no such file\n")
+    status, _, err = call(*words, put("d.csv", "video,duration\na,soon\n"))
+    assert (status, err) == (2, f"truemoment: {tmp_path / 'd.csv'}:2: field duration: got 'soon', expected seconds\n")
+    assert call(*words, put("d.csv", "video,duration\na,2\n"))[0] == 0
+
+
 def test_what_is_left_out_is_said_once(put, call):
     file = put("a.srt", "1\n00:00:01,0 --> 00:00:02,0\n\n2\n00:00:03,0 --> 00:00:04,0\nx\n")
     status, _, err = call("bias", "--annotations", file, "--quiet")
