@@ -272,7 +272,7 @@ def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
         if isinstance(path, Path):
             path = _behind_link(path)
             if not stat.S_ISREG(_mode(path)) and not path.is_dir():
-                with open(path, "wb", opener=_open_pipe) as stream:  # noqa: PTH123 - a path has no opener; never replaced
+                with open(path, "wb", opener=_open_pipe) as stream:
                     yield stream
                 return
         target = in_its_folder(path)
