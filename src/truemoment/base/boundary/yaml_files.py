@@ -52,7 +52,7 @@ def _refuse_traps(yaml: Any, data: bytes, path: AnyPath) -> None:  # noqa: ANN40
     """
     if len(data) > MOST_BYTES:
         raise InputError(f"got {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
-    within: list[_Collection] = []
+    within: list[_OpenNode] = []
     too_deep = f"is nested too deeply, expected {DEEPEST} levels at most"
     try:
         for event in yaml.parse(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -63,7 +63,7 @@ def _refuse_traps(yaml: Any, data: bytes, path: AnyPath) -> None:  # noqa: ANN40
                 twice = event.value
                 raise InputError(f"{twice!r} appears twice, expected each key once", path=path, line=line, field=twice)
             if isinstance(event, yaml.CollectionStartEvent):
-                within.append(_Collection(has_keys=isinstance(event, yaml.MappingStartEvent)))
+                within.append(_OpenNode(has_keys=isinstance(event, yaml.MappingStartEvent)))
             elif isinstance(event, yaml.CollectionEndEvent):
                 within.pop()
             if len(within) > DEEPEST:
@@ -75,7 +75,7 @@ def _refuse_traps(yaml: Any, data: bytes, path: AnyPath) -> None:  # noqa: ANN40
 
 
 @dataclass
-class _Collection:
+class _OpenNode:
     """A mapping or list whose end was not read yet: its keys so far, and whether the next value is one."""
 
     has_keys: bool
