@@ -172,6 +172,29 @@ def test_the_videos_of_a_study_of_somebody_else_are_named_again(moved, tmp_path)
         pass
 
 
+@pytest.mark.parametrize("why", ["videos", "form", "trigger", "person"])
+def test_a_study_that_is_refused_stays_as_it_was(moved, why):
+    """To open a database to write it makes its write-ahead log, by a number in the file."""
+    folder, _ = moved
+    study = StudyFolder(folder)
+    with contextlib.closing(sqlite3.connect(study.database.path)) as connection, connection:
+        match why:
+            case "form":
+                connection.execute("PRAGMA user_version=99")
+            case "trigger":
+                connection.execute("CREATE TRIGGER a AFTER INSERT ON events BEGIN DELETE FROM people; END")
+            case "person":
+                connection.execute("UPDATE people SET name = '..' WHERE name = 'w01'")
+    with contextlib.closing(sqlite3.connect(study.database.path)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+    before = study.database.content()
+    with pytest.raises(InputError):
+        check_videos(study, None)
+    with pytest.raises(InputError) if why != "videos" else contextlib.nullcontext():
+        connect(study.database, read_only=why == "videos").close()
+    assert study.database.content() == before
+
+
 def test_a_changed_path_breaks_the_seal(make_study):
     folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1)
     study = StudyFolder(folder)

@@ -159,6 +159,14 @@ def test_an_array_that_claims_more_bytes_than_its_file_has_is_refused(tmp_path):
     np.testing.assert_array_equal(map_npy(tmp_path / "a.npy"), np.ones(100))
 
 
+def test_another_version_of_npy_is_named(tmp_path):
+    whole = io.BytesIO()
+    np.lib.format.write_array(whole, np.ones(10), version=(3, 0))  # NumPy writes it for names that are not Latin-1
+    (tmp_path / "a.npy").write_bytes(whole.getvalue())
+    with pytest.raises(InputError, match=r"got an array of NPY version 3\.0, expected 1\.0 or 2\.0$"):
+        map_npy(tmp_path / "a.npy")
+
+
 def test_arrays_come_back_as_they_were_written(tmp_path):
     arrays = {
         "rows": np.arange(6.0).reshape(2, 3),

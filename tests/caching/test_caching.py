@@ -173,6 +173,28 @@ def test_a_damaged_entry_is_computed_again(cache, damage):
     assert compute.calls == 1  # it is whole again
 
 
+def test_whole_arrays_that_are_not_those_of_the_entry_are_computed_again(cache):
+    """Another entry under this name, other arrays, or some of another type: all were taken for what was computed."""
+    cache.arrays("answers", {"of": 1}, Counted(1.0))
+    cache.arrays("answers", {"of": 2}, Counted(2.0))
+    one, two = (cache.folder / name for name in entries(cache))
+    with np.load(one) as archive:
+        arrays = dict(archive)
+    compute = Counted(1.0 if arrays["a"][0] == 1 else 2.0)
+    key = {"of": int(compute.value)}
+    others = [{"c": arrays["a"]}, arrays | {"a": arrays["a"].astype("f4")}, arrays | {"b": arrays["b"][:2]}, {}]
+    others += [{name: array for name, array in arrays.items() if name != "sha256"}, arrays | {"sha256": np.array(3)}]
+    for number, other in enumerate(others, start=1):
+        np.savez(one, **other)
+        assert cache.arrays("answers", key, compute)["a"].dtype == np.float64
+        assert compute.calls == number
+    one.write_bytes(two.read_bytes())
+    assert cache.arrays("answers", key, compute)["a"][0] == compute.value
+    assert compute.calls == len(others) + 1
+    assert cache.arrays("answers", key, compute)["b"].tolist() == [0, 1, 2]
+    assert compute.calls == len(others) + 1
+
+
 def test_a_link_is_neither_read_nor_written_through(cache, tmp_path):
     """Who may write to the folder could otherwise let a command read, or write over, a file elsewhere."""
     cache.arrays("answers", {}, Counted())

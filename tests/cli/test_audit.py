@@ -296,7 +296,7 @@ def test_an_unwritable_cache_is_only_warned_about(call, small, tmp_path, monkeyp
     monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "file"))
     status, out, err = call(*small, "--full")
     assert (status, err.count("\n")) == (0, 1)
-    assert err.startswith("truemoment: results are not kept for the next time (")
+    assert err.startswith("warning: results are not kept for the next time (")
     assert "baselines that never see the video" in out
 
 

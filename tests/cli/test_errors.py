@@ -354,3 +354,13 @@ def test_another_missing_package_is_a_bug_of_ours(fails, monkeypatch):
 
     monkeypatch.setattr(truemoment.cli.group.cli, "invoke", missing)
     assert "a bug of ours" in fails(3, "measures", "list")
+
+
+def test_a_link_that_leads_to_itself_is_no_bug(evaluate, monkeypatch):
+    """Python before 3.13 raises a RuntimeError of its own where such a path is made absolute."""
+
+    def follow(*_, **__):
+        raise RuntimeError("Symlink loop from '/mine/loop'")
+
+    monkeypatch.setattr("truemoment.studies.evaluate.run.measure", follow)
+    assert evaluate() == (2, "", "truemoment: '/mine/loop': is a link that leads to itself\n")

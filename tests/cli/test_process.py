@@ -64,6 +64,23 @@ def test_nothing_heavy_is_imported_with_the_package():
     assert done.stdout == "[]\n"
 
 
+def test_nothing_is_left_in_the_temporary_folder(tmp_path):
+    """PyTorch makes a folder there when its compiler is imported, as by transformers, accelerate and its optimisers."""
+    code = """
+import contextlib
+from truemoment import cli
+from truemoment.cli import interrupts
+interrupts.end_at_once = lambda status: None
+with contextlib.suppress(SystemExit):
+    cli.main(["--version"])
+import torch._dynamo
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "TORCHINDUCTOR_CACHE_DIR"}
+    environment["TMPDIR"] = str(tmp_path)
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60, env=environment)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_no_help_loads_numpy():
     # Importing NumPy takes as long as the rest of `truemoment evaluate --help`.
     code = """

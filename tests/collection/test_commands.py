@@ -78,6 +78,21 @@ def test_card_and_export(collected, tmp_path, call):
     assert (tmp_path / "all" / "annotations.jsonl").read_bytes() == (out / "annotations.jsonl").read_bytes()
 
 
+@pytest.mark.parametrize("damaged", ["about.json", "sentences.jsonl", "report.json", "review.json", "splits.jsonl"])
+def test_a_damaged_file_changes_nothing(collected, tmp_path, call, damaged):
+    """The results of a collection are written after all that they are made of was read."""
+    out = shutil.copytree(collected, tmp_path / "out")
+    folder = films_in(out)[0].folder.path
+    (out / damaged if damaged in {"review.json", "splits.jsonl"} else folder / damaged).write_text("{")
+    for name in ("annotations.jsonl", "card.json", "mad/MAD_train.json"):
+        (out / name).write_text("of an earlier time")
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    status, _, err = call("collect", "card", out)
+    assert status == 2
+    assert damaged in err
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
 def test_everything_downstream_reads_what_was_collected(collected, tmp_path, call):
     annotations = collected / "annotations.jsonl"
     assert call("bias", "--annotations", annotations, "--permutations", "20", "--draws", "20", "--quiet")[0] == 0

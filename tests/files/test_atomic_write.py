@@ -1,5 +1,6 @@
 """atomic_write: a file appears complete or not at all."""
 
+import contextlib
 import os
 import stat
 import threading
@@ -7,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from truemoment.base.boundary.files import atomic_folder, atomic_write
+from truemoment.base.boundary.files import atomic_folder, atomic_write, write_bytes
 from truemoment.base.errors import InputError
 
 
@@ -109,6 +110,32 @@ def test_a_device_or_pipe_is_never_replaced_by_a_file(tmp_path):
         assert stat.S_ISFIFO(path.stat().st_mode)
     finally:
         os.close(keep_open)
+
+
+def test_a_pipe_that_nothing_reads_is_refused(tmp_path):
+    """To open it waits for a reader, for ever if there is none."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(InputError, match=r"pipe: cannot be written \(is a pipe that no program reads"):
+        write_bytes(path, b"x")
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    write_bytes(path, b"x")
+    assert os.read(reader, 9) == b"x"
+    os.close(reader)
+
+
+def test_a_long_text_waits_for_the_reader_of_a_pipe(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    keep_open = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    with ThreadPoolExecutor() as pool:
+        writing = pool.submit(write_bytes, path, bytes(1_000_000))
+        read = 0
+        while read < 1_000_000 and not (writing.done() and writing.exception()):
+            with contextlib.suppress(BlockingIOError):
+                read += len(os.read(keep_open, 1 << 16))
+    os.close(keep_open)
+    assert (writing.exception(), read) == (None, 1_000_000)
 
 
 def test_behind_a_link_the_file_it_leads_to_is_written(tmp_path):

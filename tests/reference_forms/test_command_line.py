@@ -75,11 +75,20 @@ def test_durations_of_video_files(put, call, films):
     assert call(*words, "--durations", put("d.csv", "video,duration\na,2\n"))[0] == 0
 
 
+def test_durations_that_nothing_needs_are_read(put, call, tmp_path):
+    file = put("a.csv", FILES["csv"][1])
+    words = ["convert", file, "--references", "--to", "own", "-o", tmp_path / "own.jsonl", "--durations"]
+    assert call(*words, tmp_path / "none")[::2] == (2, f"truemoment: {tmp_path / 'none'}: no such file\n")
+    status, _, err = call(*words, put("d.csv", "video,duration\na,soon\n"))
+    assert (status, err) == (2, f"truemoment: {tmp_path / 'd.csv'}:2: field duration: got 'soon', expected seconds\n")
+    assert call(*words, put("d.csv", "video,duration\na,2\n"))[0] == 0
+
+
 def test_what_is_left_out_is_said_once(put, call):
     file = put("a.srt", "1\n00:00:01,0 --> 00:00:02,0\n\n2\n00:00:03,0 --> 00:00:04,0\nx\n")
     status, _, err = call("bias", "--annotations", file, "--quiet")
     no_duration = "no video's duration is known; --durations FILE or --videos DIR gives them"
-    said = [f"truemoment: {file}: {line}" for line in ("left out 1 cues without text", no_duration)]
+    said = [f"warning: {file}: {line}" for line in ("left out 1 cues without text", no_duration)]
     assert (status, err.splitlines()) == (0, said)
 
 
@@ -117,3 +126,13 @@ def test_convert_keeps_splits_in_our_form(put, tmp_path, call):
 def test_convert_refuses_in_one_line(put, tmp_path, call, words, said):
     status, _, err = call("convert", put("a.csv", FILES["csv"][1]), "--references", *words, "-o", tmp_path / "x")
     assert (status, err) == (2, f"truemoment: {said}\n")
+
+
+def test_one_line_is_an_error_behind_a_warning(put, call):
+    """A script finds the error by its beginning, which no warning has."""
+    file = put("a.srt", "1\n00:00:01,0 --> 00:00:02,0\n\n")
+    status, _, err = call("bias", "--annotations", file)
+    assert (status, err) == (
+        2,
+        f"warning: {file}: left out 1 cues without text\ntruemoment: {file}: has no cue with text\n",
+    )

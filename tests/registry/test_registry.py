@@ -55,6 +55,12 @@ def test_a_name_of_ours_needs_no_look_at_others(monkeypatch):
             "package theirs 1.2 adds 'one' to numbers, whose name is taken; rename it there",
         ),
         ("two = broken_two:X", "raise OSError('no disk')", r"which cannot be loaded \(OSError: no disk\)"),
+        ("two = ends_well:X", "raise SystemExit(0)", r"which cannot be loaded \(SystemExit: 0\)"),
+        (
+            "two = ends_anyhow:X",
+            "class Own(BaseException): ...\nraise Own('gone')",
+            r"which cannot be loaded \(Own: gone\)",
+        ),
         ("two = broken_three:X", "", r"which cannot be loaded \(AttributeError"),
         ("two = broken_four:X", "X = '2'", "but broken_four:X is of type str, expected int"),
     ],

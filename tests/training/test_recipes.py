@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from truemoment.base.boundary.yaml_files import read_yaml
 from truemoment.base.errors import InputError, MissingFileError, UsageError
 from truemoment.data.datasets import load_annotations
 from truemoment.learning.training.query_rows import reads_rows
@@ -247,6 +248,27 @@ def test_a_recipe_of_aliases_is_refused(tmp_path):
     path.write_text(f"model: tan2d\n{LAUGHS}settings: {{x: *z}}\n")
     with pytest.raises(InputError, match=r"mine\.yaml:3: got the alias \*a, expected the value itself"):
         read_recipe(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("model: tan2d\nmodel: ctrl\n", ":2: field model: 'model'"),
+        ("model: tan2d\nmodel: tan2d\n", ":2: field model: 'model'"),
+        ("model: tan2d\nsettings: {hidden: 8, layers: [1, 1],\n  'hidden': 16}\n", ":3: field hidden: 'hidden'"),
+    ],
+)
+def test_a_key_that_appears_twice_is_refused(tmp_path, text, place):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=rf"mine\.yaml{place} appears twice, expected each key once"):
+        read_recipe(path)
+
+
+def test_a_key_may_appear_in_several_mappings(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("{a: {b: b, c: [a, a, {b: 1}]}, b: {a: 1}, c: a}")
+    assert read_yaml(path) == {"a": {"b": "b", "c": ["a", "a", {"b": 1}]}, "b": {"a": 1}, "c": "a"}
 
 
 @pytest.mark.parametrize("text", ["about: " + "x" * 70_000, "rows: 1" + ":59" * 5000, "rows: " + "9" * 5000])

@@ -79,7 +79,9 @@ class Registry(Mapping[str, T]):
         origin = _origin(entry, self.kind)
         try:
             part = entry.load()
-        except Exception as error:  # a package of others may fail in any way
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a package of others may fail in any way, and even end the program
             raise UsageError(f"{origin}, which cannot be loaded ({type(error).__name__}: {error})") from error
         if not isinstance(part, self.expected):
             problem = f"{entry.value} is of type {type(part).__name__}, expected {self.expected.__name__}"

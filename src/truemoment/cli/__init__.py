@@ -30,6 +30,7 @@ closed: set[str] = set()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     os.environ["PYTHONSAFEPATH"] = "1"  # no process that a command starts imports from the current folder
+    _keep_temporary_folder_empty()
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
@@ -44,6 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = EXIT_INTERRUPTED
         report_interrupted()
     sys.exit(status)
+
+
+def _keep_temporary_folder_empty() -> None:
+    """Name a folder that exists for what PyTorch compiles: it would make one when it is imported, and leave it."""
+    folder = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - nothing is written there, since nothing is compiled
+    if os.path.isdir(folder):  # noqa: PTH112 - pathlib is not loaded yet
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", folder)
 
 
 def run(words: list[str], *, debug: bool = False) -> int:

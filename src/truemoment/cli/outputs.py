@@ -165,8 +165,8 @@ def show_progress(request: R, *, show: bool) -> Iterator[R]:
 
 
 def warn(why: str) -> None:
-    """Write a warning on standard error."""
-    say(f"truemoment: {why}", err=True)
+    """Write a warning on standard error; only an error begins with the program's name."""
+    say(f"warning: {why}", err=True)
 
 
 @contextmanager

@@ -130,6 +130,8 @@ def _text_problem(error: BaseException) -> str | None:
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         near = error.object[max(0, error.start - 40) : error.end + 40]
         return f"{as_text(near)}: is not valid UTF-8; rename the file"
+    if isinstance(error, RuntimeError) and str(error).startswith("Symlink loop from "):  # pathlib before Python 3.13
+        return f"{str(error).removeprefix('Symlink loop from ')}: is a link that leads to itself"
     if isinstance(error, ValueError) and str(error).startswith("embedded null"):
         return "a path in a file contains the character NUL, which no file name can contain"
     return None

@@ -30,18 +30,21 @@ def reassemble(out: Path) -> dict[str, Any]:
 
 
 def assemble(folder: AnyPath) -> dict[str, Any]:
-    """Write the results of all films, and return the card; splits stay as long as the films are the same."""
+    """Write the results of all films, and return the card; splits stay as long as the films are the same.
+
+    All that is stored is read before anything is written: a damaged file changes nothing.
+    """
     out = OwnPath.of(folder)
     films, collection = films_in(out), read_collection(out)
-    splits = read_splits(out)
-    counts = {film.report.name: film.report.n_kept for film in films if film.report.n_kept}
-    if set(splits) != set(counts):
-        (out / layout.SPLITS).unlink(missing_ok=True)  # they were of other films
-        splits = {}
+    splits = stored = read_splits(out)
+    if set(splits) != {film.report.name for film in films if film.report.n_kept}:
+        splits = {}  # they were of other films
+    card, dropped = card_of(collection, films, splits, read_review(out)), discarded(films)
+    if splits != stored:
+        (out / layout.SPLITS).unlink(missing_ok=True)
     write_annotations(out, films, collection.settings, splits)
     write_mad(out, films, collection.settings, splits)
-    card = card_of(collection, films, splits, read_review(out))
-    write_document(out / layout.DISCARDED, discarded(films))
+    write_document(out / layout.DISCARDED, dropped)
     write_document(out / layout.CARD, card)
     write_text(out / layout.CARD_TEXT, card_text(card))
     return card

@@ -99,6 +99,8 @@ def _read_head(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     """Read the head of an array: its shape, whether it lies column by column, and its type."""
     version = np.lib.format.read_magic(stream)
     read_head = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in read_head:
+        raise InputError(f"got an array of NPY version {'.'.join(map(str, version))}, expected 1.0 or 2.0")
     with _ONE_HEAD:
         return read_head[version](stream)
 

@@ -2,7 +2,8 @@
 
 An entry is an NPZ file whose name is a hash of everything it was computed from: annotations, settings, measures,
 convention, and the code that computes it (:data:`COMPUTING`). Entries are written atomically, so commands may run in
-parallel; a damaged entry is computed again; the least recently used ones are removed above :data:`MOST_BYTES`.
+parallel; a damaged entry, or another file in its place, is computed again; the least recently used ones are removed
+above :data:`MOST_BYTES`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from truemoment.base.boundary.arrays import Array, names_in_npz, read_npz, refusing_damage, write_npz
 from truemoment.base.boundary.inputs import updating
 from truemoment.base.boundary.own_path import OwnPath
@@ -29,6 +32,10 @@ VARIABLE = "TRUEMOMENT_CACHE"
 """Environment variable that names another folder."""
 
 _ENTRY = re.compile(r"truemoment-[a-z-]+-[0-9a-f]{32}\.npz")
+
+
+SEAL = "sha256"
+"""Array of an entry that has the hash of its name and of its other arrays."""
 
 
 def say_nothing(_: str) -> None:
@@ -77,8 +84,9 @@ class Cache:
         with contextlib.suppress(TrueMomentError, OSError), refusing_damage(path, "is damaged"):
             names = names_in_npz(path)
             arrays = dict(zip(names, read_npz(path, *names), strict=True))
-            path.touch_now()
-            return arrays
+            if bytes(arrays.pop(SEAL)) == _seal_of(path.name, arrays):
+                path.touch_now()
+                return arrays
         computed = compute()
         self._keep(path, computed)
         return computed
@@ -99,7 +107,8 @@ class Cache:
     def _keep(self, path: OwnPath, arrays: Mapping[str, Array]) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_npz(path, packed=False, **arrays)
+            seal = np.frombuffer(_seal_of(path.name, arrays), dtype=np.uint8)
+            write_npz(path, packed=False, **arrays, **{SEAL: seal})
             self._prune(path.parent)
         except (TrueMomentError, OSError) as error:
             warn, self._warn = self._warn, say_nothing
@@ -118,6 +127,16 @@ class Cache:
                 break
             path.unlink(missing_ok=True)
             total -= size
+
+
+def _seal_of(name: str, arrays: Mapping[str, Array]) -> bytes:
+    """Return the hash of the arrays of an entry and its name: whatever else lies in its place has another one."""
+    digest = hashlib.sha256(name.encode())
+    for key in sorted(arrays):
+        array = np.asarray(arrays[key])
+        digest.update(f"\0{key}\0{array.dtype.str}\0{array.shape}\0".encode())
+        digest.update(array.tobytes())
+    return digest.digest()
 
 
 NO_CACHE = Cache(None)

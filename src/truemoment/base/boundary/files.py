@@ -272,7 +272,7 @@ def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
         if isinstance(path, Path):
             path = _behind_link(path)
             if not stat.S_ISREG(_mode(path)) and not path.is_dir():
-                with path.open("wb") as stream:  # a pipe or device is written to, never replaced
+                with open(path, "wb", opener=_open_pipe) as stream:
                     yield stream
                 return
         target = in_its_folder(path)
@@ -287,6 +287,19 @@ def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
             fresh.rename(target)
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror or error})", path=str(path)) from None
+
+
+def _open_pipe(path: str, flags: int) -> int:
+    """Open a pipe or device to write it; a pipe that nothing reads is refused, where opening it would wait for ever."""
+    try:
+        opened = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        problem = "is a pipe that no program reads, or a device that is missing; start the program that reads it first"
+        raise OSError(error.errno, problem) from None
+    os.set_blocking(opened, True)
+    return opened
 
 
 def write_bytes(path: str | AnyPath, data: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
@@ -44,26 +45,51 @@ def parse_yaml(data: bytes, path: AnyPath) -> Any:  # noqa: ANN401 - checked by 
 
 
 def _refuse_traps(yaml: Any, data: bytes, path: AnyPath) -> None:  # noqa: ANN401 - an optional package
-    """Refuse YAML that is too large, nested too deeply (which ends the process), or refers to a value by an alias.
+    """Refuse YAML that is too large, nested too deeply (which ends the process), has aliases, or has a key twice.
 
-    A few aliases of aliases represent more values than fit into any memory.
+    A few aliases of aliases represent more values than fit into any memory. Of a key that appears twice, one of the two
+    values would be lost silently.
     """
     if len(data) > MOST_BYTES:
         raise InputError(f"got {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
-    depth = 0
+    within: list[_OpenNode] = []
     too_deep = f"is nested too deeply, expected {DEEPEST} levels at most"
     try:
         for event in yaml.parse(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             line = None if event.start_mark is None else event.start_mark.line + 1
-            if depth > DEEPEST:
-                raise InputError(too_deep, path=path, line=line)
             if isinstance(event, yaml.AliasEvent):
                 raise InputError(f"got the alias *{event.anchor}, expected the value itself", path=path, line=line)
+            if isinstance(event, yaml.NodeEvent) and within and within[-1].repeats(getattr(event, "value", None)):
+                twice = event.value
+                raise InputError(f"{twice!r} appears twice, expected each key once", path=path, line=line, field=twice)
+            if isinstance(event, yaml.CollectionStartEvent):
+                within.append(_OpenNode(has_keys=isinstance(event, yaml.MappingStartEvent)))
+            elif isinstance(event, yaml.CollectionEndEvent):
+                within.pop()
+            if len(within) > DEEPEST:
+                raise InputError(too_deep, path=path, line=line)
     except yaml.scanner.ScannerError as error:  # libyaml reads ahead, and some versions end at 1,000 open brackets
         if "nesting depth" not in str(error) or error.problem_mark is None:
             raise
         raise InputError(too_deep, path=path, line=error.problem_mark.line + 1) from None
+
+
+@dataclass
+class _OpenNode:
+    """A mapping or list whose end was not read yet: its keys so far, and whether the next value is one."""
+
+    has_keys: bool
+    keys: set[str] = field(default_factory=set)
+    at_key: bool = True
+
+    def repeats(self, text: str | None) -> bool:
+        """Take the next value, None if it is no scalar; return whether it is a key that was there before."""
+        is_key, self.at_key = self.has_keys and self.at_key, not self.at_key
+        if not is_key or text is None:
+            return False
+        is_old = text in self.keys
+        self.keys.add(text)
+        return is_old
 
 
 def convert(values: Mapping[str, Any], kind: type[S], path: AnyPath | None, field: str = "") -> S:

@@ -167,6 +167,8 @@ def read_entries(path: AnyPath, how: ReferenceOptions) -> list[ReferenceEntry]:
 def with_given_durations(path: AnyPath, entries: list[ReferenceEntry], how: ReferenceOptions) -> list[ReferenceEntry]:
     """Return entries, those without a duration with that of the options; `path` names their source in messages."""
     without = without_duration(entries) if how.durations is not None else []
+    if how.durations is not None and not without:
+        how.durations([])  # a file that is given is read, so that a wrong one is refused
     if how.durations is None or not without:
         return entries
     durations = _spelled_as(without, how.durations(without), path)

@@ -77,9 +77,6 @@ def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA trusted_schema=OFF")
-        if not read_only:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
         (form,) = connection.execute("PRAGMA user_version").fetchone()
         schema = _schema_of(connection)
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -93,6 +90,10 @@ def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
         raise InputError("has other tables or triggers than the database of a study", path=path)
     try:
         _refuse_other_names(connection, path)
+        if not read_only:  # the first changes the file: what is refused stays as it was
+            with undamaged(path):
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=FULL")
     except BaseException:
         connection.close()
         raise

@@ -37,7 +37,8 @@ def seal_videos(study: StudyFolder, connection: sqlite3.Connection) -> None:
 
 def check_videos(study: StudyFolder, videos: Path | None) -> None:
     """Allow the videos of a study, or refuse a study whose videos this user did not choose."""
-    with undamaged(study.database), contextlib.closing(connect(study.database)) as connection:
+    opened = connect(study.database, read_only=videos is None)
+    with undamaged(study.database), contextlib.closing(opened) as connection:
         if videos is None:
             refuse_unsealed(study, connection)
         else:
