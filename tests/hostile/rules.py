@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import unicodedata
 from collections.abc import Iterator
@@ -82,6 +83,9 @@ def _text(data: bytes) -> str:
 
 
 def _ends_well(of: Happened) -> Iterator[str]:
+    last = of.outcome.err.rstrip().rpartition(b"\n")[2]
+    if of.outcome.status == -signal.SIGALRM and last.startswith(b"epoch "):
+        return  # a recipe may ask for a thousand epochs: it is at work
     if of.outcome.status not in (0, 1, 2):
         yield f"status {of.outcome.status}, expected 0, 1 or 2"
 
