@@ -1,15 +1,17 @@
 """Damaged files of arrays: whatever an NPY header says, every loader refuses the file by its name, in one line."""
 
 import io
+import os
 import struct
 import zipfile
+from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, Scores
-from truemoment.base.boundary.arrays import map_npy, read_npz
+from truemoment.base.boundary.arrays import map_npy, read_npz, write_npz
 from truemoment.base.errors import InputError
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.media.features import (
@@ -180,3 +182,16 @@ def test_arrays_come_back_as_they_were_written(tmp_path):
         for array, name in zip(read_npz(tmp_path / "a.npz", *arrays), arrays, strict=True):
             np.testing.assert_array_equal(array, arrays[name], strict=True)
             assert array.flags.writeable  # as numpy.load gives them
+
+
+def test_arrays_can_be_written_to_a_device():
+    write_npz(Path(os.devnull), x=np.ones(3))  # its place is 0 after any write, which the end of an archive cannot be
+
+
+def test_a_pipe_gets_whole_arrays(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDWR | os.O_NONBLOCK)
+    write_npz(tmp_path / "pipe", x=np.ones(3))  # fewer bytes than a pipe takes before they are read
+    with np.load(io.BytesIO(os.read(reader, 1 << 16))) as arrays:
+        np.testing.assert_array_equal(arrays["x"], np.ones(3))
+    os.close(reader)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import io
 import json
 import math
 import os
@@ -257,7 +258,7 @@ def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when it is complete and on the disk.
 
     After any error, or a power cut, an existing file is unchanged; it keeps its permissions. If the user named
-    the path, a pipe or device is written directly, and the target of a link is replaced. In a folder of ours,
+    the path, a pipe or device gets the whole in the end, and the target of a link is replaced. In a folder of ours,
     everything but a regular file is refused.
 
     Raises
@@ -273,7 +274,9 @@ def atomic_write(path: str | AnyPath) -> Iterator[IO[bytes]]:
             path = _behind_link(path)
             if not stat.S_ISREG(_mode(path)) and not path.is_dir():
                 with open(path, "wb", opener=_open_pipe) as stream:
-                    yield stream
+                    whole = io.BytesIO()  # archives and videos go back in what they write, which a pipe cannot
+                    yield whole
+                    stream.write(whole.getbuffer())
                 return
         target = in_its_folder(path)
         refuse_no_file(permissions := _mode(target), target)
