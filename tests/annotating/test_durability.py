@@ -193,6 +193,15 @@ def test_settings_that_mean_nothing_are_refused(make_study, is_there, instead, f
         study.settings()
 
 
+def test_files_of_two_studies_are_refused(make_study):
+    folders = [make_study(annotations_of(1, 1), name=name, people=1, per_query=1)[0] for name in ("one", "other")]
+    one, other = map(StudyFolder, folders)
+    assert one.settings() != other.settings()
+    one.settings_file.path.write_bytes(other.settings_file.content())
+    with pytest.raises(InputError, match=r"study\.json: field \w+: got .*, but the study in study\.sqlite was made with"):
+        one.settings()
+
+
 def test_a_network_file_system_is_refused(tmp_path, monkeypatch):
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/a / ext4 rw 0 0\nserver:/x {tmp_path}/net nfs4 rw 0 0\n")
