@@ -140,7 +140,7 @@ class StudyFolder:
 
     def record_export(self, last_change: int) -> None:
         """Write which change was exported last; a study that cannot be written is exported all the same."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(InputError):
             write_json(self.folder / EXPORTED, ExportRecord(last_change), indent=None)
 
     def media(self, video: int) -> OwnPath:
