@@ -18,9 +18,10 @@ import numpy as np
 import pytest
 
 from truemoment.base.errors import InputError
+from truemoment.web.annotating.exporting import export_study
 from truemoment.web.annotating.rebuilding import differences
 from truemoment.web.annotating.serving import back_up
-from truemoment.web.annotating.store import connect
+from truemoment.web.annotating.store import connect, opened
 from truemoment.web.annotating.study import StudyFolder, file_system_of, refuse_network
 from truemoment.web.pages.sessions import cookie_name
 
@@ -191,6 +192,25 @@ def test_settings_that_mean_nothing_are_refused(make_study, is_there, instead, f
     study.settings_file.path.write_bytes(text.replace(is_there, instead).encode())
     with pytest.raises(InputError, match=rf"study\.json:\d+: field {re.escape(field)}: got "):
         study.settings()
+
+
+def test_files_of_two_studies_are_refused(make_study):
+    folders = [make_study(annotations_of(1, 1), name=name, people=1, per_query=1)[0] for name in ("one", "other")]
+    one, other = map(StudyFolder, folders)
+    assert one.settings() != other.settings()
+    one.settings_file.path.write_bytes(other.settings_file.content())
+    with pytest.raises(
+        InputError, match=r"study\.json: field \w+: got .*, but the study in study\.sqlite was made with"
+    ):
+        one.settings()
+
+
+def test_a_study_that_cannot_be_written_is_exported(make_study, tmp_path):
+    study = StudyFolder(make_study(annotations_of(1, 1), people=1, per_query=1)[0])
+    (study.folder / "exported.json").mkdir()
+    with opened(study.database) as connection:
+        export_study(study, connection, tmp_path / "out")
+    assert (tmp_path / "out" / "datasheet.md").is_file()
 
 
 def test_a_network_file_system_is_refused(tmp_path, monkeypatch):

@@ -130,6 +130,16 @@ def test_what_is_refused_before_alignment(tmp_path):
         record(Source(tmp_path / "nothing.wav"))
 
 
+def test_a_rate_that_no_sound_has_is_refused(tmp_path):
+    """It would be days of sound, which no memory holds."""
+    write_sound(tmp_path / "a.wav", noise(20), RATE_HZ, "wav")
+    data = bytearray((tmp_path / "a.wav").read_bytes())
+    data[24:28] = (1).to_bytes(4, "little")
+    (tmp_path / "a.wav").write_bytes(data)
+    with pytest.raises(InputError, match=r"a\.wav: has 1 samples a second, expected 1,000 or more"):
+        record(Source(tmp_path / "a.wav"))
+
+
 def test_a_truncated_file_is_refused(tmp_path):
     write_sound(tmp_path / "a.wav", noise(70), RATE_HZ, "wav")
     data = (tmp_path / "a.wav").read_bytes()

@@ -50,6 +50,7 @@ class TestUsage:
         ("options", "named"),
         [
             (["--nope"], "--nope"),
+            (["--figures", ""], "--figures"),  # of a variable that is not set: it was the current folder
             (["extra"], "extra"),
             (["--resamples", "1"], "--resamples"),
             (["--resamples", "x"], "--resamples"),

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import truemoment
+from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import InputError, MissingFileError
 from truemoment.cli import run
 from truemoment.studies.compare.ranking import rank_intervals
 from truemoment.studies.leaderboard.entries import read_entries
+from truemoment.studies.leaderboard.run import _replace_files
 
 HEAD = "title: Doors\nannotations: mine.jsonl\nfit_split: none\nmeasures: R@1,IoU=0.5; mIoU\nsystems:\n"
 SYSTEMS = (
@@ -168,6 +170,22 @@ def test_bad_files_are_one_line(board, fails, text, words):
         read_entries(board)
     assert words in str(raised.value)
     assert "leaderboard.yaml" in fails(2, "leaderboard", board)
+
+
+def test_a_full_disk_leaves_no_half_site(tmp_path, monkeypatch):
+    """The same command was refused, once there was space again: the folder "contains other files"."""
+
+    def write(path, text):
+        if path.name == "b":
+            raise InputError("cannot be written (No space left on device)", path=path)
+        path.path.write_text(text)
+
+    monkeypatch.setattr("truemoment.studies.leaderboard.run.write_text", write)
+    (tmp_path / "a").write_text("earlier")
+    with pytest.raises(InputError, match="No space"):
+        _replace_files(OwnPath(tmp_path), {"a": "new", "b": "new"})
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_text() == "earlier"
 
 
 def test_a_folder_of_something_else_is_left_alone(board, fails):

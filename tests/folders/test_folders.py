@@ -51,6 +51,15 @@ def test_one_command_at_a_time_writes_a_folder(tmp_path):
     assert names(tmp_path / "run") == ["made"]
 
 
+def test_a_folder_that_is_there_is_not_made(tmp_path):
+    (tmp_path / ".lock").mkdir()
+    with pytest.raises(InputError, match="cannot be written"), lock_folder(tmp_path):
+        pass
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot be made"), lock_folder(tmp_path / "file" / "run"):
+        pass
+
+
 def test_a_folder_in_which_nothing_is_written_goes_if_it_was_made_for_that(tmp_path):
     (tmp_path / "mine").mkdir()
     for name in ("mine", "new"):

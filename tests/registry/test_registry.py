@@ -10,6 +10,7 @@ from truemoment.base.records import Annotations
 from truemoment.base.registry import Registry
 from truemoment.baselines import BASELINES, Baseline
 from truemoment.baselines.floors import Floor, Setting
+from truemoment.cli import run
 from truemoment.evaluation.measures import parse_measures
 from truemoment.evaluation.protocols import get_protocol
 
@@ -87,3 +88,21 @@ def test_answers_of_their_floors_are_not_kept(installed, monkeypatch, tmp_path):
     ours, theirs = (Floor(name, setting) for name in ("predict-all", "their-floor"))
     assert (ours.cache, theirs.cache) == (setting.cache, NO_CACHE)
     assert [of.answers(annotations)[0][0].end_s.tolist() for of in (ours, theirs)] == [[30.0], [30.0]]
+
+
+FAILS = """
+import json
+from truemoment.baselines import Baseline
+FAILS = Baseline("fails", "what they did not test", lambda _: json.loads("{"))
+"""
+
+
+def test_a_fault_of_theirs_is_not_called_ours(installed, monkeypatch, tmp_path, capfd):
+    installed("[truemoment.baselines]\ntheirs = fails_later:FAILS\n", {"fails_later": FAILS})
+    monkeypatch.setitem(vars(BASELINES), "_others", Registry("baselines", BASELINES.own, Baseline)._others)
+    queries = tmp_path / "queries.csv"
+    queries.write_text("query_id,video_id,duration_s,sentence,start_s,end_s,split\nq,v,30,a door opens,2,6,test\n")
+    words = ["baseline", "theirs", "--annotations", str(queries), "--split", "test", "-o", str(tmp_path / "new.jsonl")]
+    assert run(words) == 2
+    assert capfd.readouterr().err.startswith("truemoment: package theirs 1.2 fails (JSONDecodeError: Expecting ")
+    assert not (tmp_path / "new.jsonl").exists()

@@ -104,12 +104,13 @@ def test_an_index_by_an_endpoint_is_searched(tmp_path, paint):
         (answer([[1.0, 2.0, 1e300]]), r"sent numbers that are not finite, or too large"),
         (Reply(body=b'{"data": [{"index": 0, "embedding": [NaN, 1, 2]}]}'), r"sent no embeddings \(JSON is malformed"),
         (Reply(body=b"<html>Welcome</html>"), r"sent no embeddings \(JSON is malformed"),
+        (answer([[0.0, 0.0, 1e-50]]), r"sent a vector of zeros"),
         (answer([[]]), r"sent embeddings of \[0\] numbers, expected one width"),
         (error(500, "out of memory"), r"answers 500 \(out of memory\)"),
         (error(401), r"answers 401: it asks for a key, and there is none in OPENAI_API_KEY"),
         (Reply(stall_s=9), r"gave no answer within 0.3 s"),
     ],
-    ids=["width", "count", "large", "NaN", "HTML", "empty", "500", "401", "slow"],
+    ids=["width", "count", "large", "zeros", "NaN", "HTML", "empty", "500", "401", "slow"],
 )
 def test_answers_that_are_refused(bad, told):
     bads = []

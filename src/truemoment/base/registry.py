@@ -12,6 +12,7 @@ or when all names are needed.
 from __future__ import annotations
 
 import functools
+import traceback
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
+
+_LOADED: dict[str, str] = {}
+"""Packages whose parts are loaded, by the first name of their modules."""
 
 
 class Registry(Mapping[str, T]):
@@ -86,9 +90,30 @@ class Registry(Mapping[str, T]):
         if not isinstance(part, self.expected):
             problem = f"{entry.value} is of type {type(part).__name__}, expected {self.expected.__name__}"
             raise UsageError(f"{origin}, but {problem}")
+        _LOADED[_top(entry.module)] = _package(entry)
         return cast(T, part)
 
 
+def package_at_fault(error: BaseException) -> str | None:
+    """Return the other package whose part raised an error, e.g. ``package theirs 1.2``; None for our code.
+
+    It is the last caller that counts, of us and those that add parts: what it calls in a library is its own use of it.
+    """
+    package = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        name = _top(frame.f_globals.get("__name__", ""))
+        if name == "truemoment" or name in _LOADED:
+            package = _LOADED.get(name)
+    return package
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _package(entry: EntryPoint) -> str:
+    return "a package" if entry.dist is None else f"package {entry.dist.name} {entry.dist.version}"
+
+
 def _origin(entry: EntryPoint, kind: str) -> str:
-    package = "a package" if entry.dist is None else f"package {entry.dist.name} {entry.dist.version}"
-    return f"{package} adds {entry.name!r} to {kind}"
+    return f"{_package(entry)} adds {entry.name!r} to {kind}"

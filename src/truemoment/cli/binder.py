@@ -24,7 +24,16 @@ from truemoment.cli.expected import expect
 from truemoment.cli.outputs import files_of_run, refuse_files, refuse_folder, refuse_no_parent, refuse_outputs
 from truemoment.cli.parts import Threads
 
-FILE = click.Path(path_type=Path)
+
+class _NamedPath(click.Path):
+    """A path of one character or more: an empty one would be the current folder, where a variable is not set."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Return a path; refuse an empty text."""
+        return super().convert(value, param, ctx) if value != "" else self.fail("is empty, expected a path", param, ctx)
+
+
+FILE = _NamedPath(path_type=Path)
 """A file or folder, which need not exist."""
 
 

@@ -17,6 +17,7 @@ from truemoment.base.boundary.inputs import command_inputs
 from truemoment.base.boundary.terminal import clean_streams
 from truemoment.base.boundary.text import as_text, short_line
 from truemoment.base.errors import TrueMomentError, UsageError
+from truemoment.base.registry import package_at_fault
 from truemoment.cli import EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED, INTERRUPTED
 from truemoment.cli.completing import answer
 from truemoment.cli.interrupts import is_interrupted
@@ -91,6 +92,9 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
         return INTERRUPTED, EXIT_INTERRUPTED
     if (sentence := _explain(error)) is not None:
         return sentence, EXIT_BAD_INPUT
+    if package := package_at_fault(error):
+        problem = f"fails ({type(error).__name__}: {error}); tell its authors, or remove it"
+        return f"{package} {problem} (--debug shows where)", EXIT_BAD_INPUT
     return f"a bug of ours: {type(error).__name__}: {error} (--debug shows where)", EXIT_BUG
 
 

@@ -56,12 +56,14 @@ def lock(number: int, *, wait: bool) -> bool:
 def lock_folder(folder: AnyPath) -> Iterator[None]:
     """Lock a folder against other commands; make it if needed, and remove it if nothing is written."""
     folder = OwnPath.of(updating(folder))
+    is_new = False
     try:
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         number = _hold(folder / LOCK, os.O_RDWR | os.O_CREAT, wait=False)
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", path=str(folder)) from None
+        problem = f"cannot be {'made' if is_new else 'written'} ({error.strerror})"
+        raise InputError(problem, path=str(folder)) from None
     if number is None:
         raise UsageError(f"{folder}: is being written by another command, wait for its end")
     try:

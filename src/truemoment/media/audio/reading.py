@@ -31,6 +31,9 @@ Samples = npt.NDArray[np.float32]  # mono sound from -1 to 1, (N,)
 
 RATE_HZ = 16_000
 
+LOWEST_HZ = 1000
+"""Samples a second; a header that states 1 would make days of a few minutes."""
+
 BLOCK_S = 30.0
 
 JUMP_S = 0.02
@@ -82,8 +85,8 @@ def sound_of(
     InputError
         If the file has no sound, or several and none is named, or ends long before its stated end.
     """
-    if not 1000 <= rate_hz <= 192_000:
-        raise UsageError(f"got {rate_hz} samples a second, expected 1,000 to 192,000")
+    if not LOWEST_HZ <= rate_hz <= 192_000:
+        raise UsageError(f"got {rate_hz} samples a second, expected {LOWEST_HZ:,} to 192,000")
     if not 0 <= start_s < LONGEST_S or (end_s is not None and not start_s <= end_s):
         raise UsageError(f"got the part from {start_s} to {end_s} s, expected 0 <= start <= end")
     placed = _PlacedBlock(rate_hz, start_s, end_s)
@@ -93,13 +96,16 @@ def sound_of(
         stated_s = stated_end_s(path, container, sound, clock_s)
         runs = _Runs(placed, sound, clock_s)
         for frame in _frames(container, sound, clock_s, start_s):
+            if frame.sample_rate < LOWEST_HZ:
+                fault = f"has {frame.sample_rate} samples a second, expected {LOWEST_HZ:,} or more: a broken header?"
+                raise InputError(fault, path=path)
             runs.add(frame)
+            if runs.end_s > LONGEST_S:
+                raise InputError(f"lasts {runs.end_s:g} s, expected up to {LONGEST_S:g}: a broken clock?", path=path)
             yield from placed.full_blocks()
             if placed.is_done:
                 break
         runs.flush()
-        if runs.end_s > LONGEST_S:
-            raise InputError(f"lasts {runs.end_s:g} s, expected up to {LONGEST_S:g}: a broken clock?", path=path)
         if not placed.is_done and stated_s and runs.end_s < stated_s - max(1.0, 0.05 * stated_s):
             fault = f"has sound up to {runs.end_s:.1f} s of the {stated_s:.1f} s that it states: truncated?"
             raise InputError(fault, path=path)

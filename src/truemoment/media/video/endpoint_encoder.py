@@ -162,4 +162,7 @@ def _vectors_in(data: bytes, n_items: int) -> Frames:
     table = np.array([rows[at].embedding for at in np.argsort(places)])
     if not (np.abs(table) <= np.finfo(np.float32).max).all():
         raise EndpointError("sent numbers that are not finite, or too large", "endpoint")
-    return table.astype(np.float32)
+    vectors = table.astype(np.float32)
+    if not vectors.any(axis=1).all():
+        raise EndpointError("sent a vector of zeros, which is like no other", "endpoint")
+    return vectors

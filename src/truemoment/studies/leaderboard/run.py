@@ -5,14 +5,17 @@ The site is a page, a page a file, and the same as JSON and CSV; it needs no ser
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from truemoment.base.boundary.documents import json_text
 from truemoment.base.boundary.files import write_text
+from truemoment.base.boundary.folders import TEMPORARY, temporary_folder
+from truemoment.base.boundary.inputs import writing
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.tables import csv_of
 from truemoment.base.errors import UsageError
@@ -44,8 +47,8 @@ def write_site(board: Leaderboard, out: Path, *, command: str = "") -> None:
     """
     refuse_folder(out)
     texts = {
+        JSON: json_text(reports.document(board)),  # the first: it says whose folder this is
         INDEX: html.page(reports.report(board), command=command),
-        JSON: json_text(reports.document(board)),
         CSV: csv_of(reports.rows(board)),
     }
     for system, files, addresses in zip(board.systems, board.entries.files, reports.pages(board), strict=True):
@@ -53,14 +56,32 @@ def write_site(board: Leaderboard, out: Path, *, command: str = "") -> None:
             page = replace(audit_reports.report(audit), browse=reports.browse_command(board, system.entry, file))
             texts[address] = html.page(page)
     folder = OwnPath(out)
-    (folder / reports.SYSTEMS).mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_text(folder / name, text)
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        _replace_files(folder, texts)
+    except BaseException:
+        if is_new:
+            with contextlib.suppress(OSError):  # it is not empty
+                folder.rmdir()
+        raise
+
+
+def _replace_files(folder: OwnPath, texts: Mapping[str, str]) -> None:
+    """Write the files of a site, none before all of them are on the disk."""
+    with temporary_folder(folder) as fresh:
+        (fresh / reports.SYSTEMS).mkdir()
+        for name, text in texts.items():
+            write_text(fresh / name, text)
+        (folder / reports.SYSTEMS).mkdir(exist_ok=True)
+        for name in texts:
+            (fresh / name).rename(writing(folder / name))
 
 
 def refuse_folder(out: Path) -> None:
     """Refuse a folder with other files, and links in it, before any work."""
-    if out.is_dir() and any(out.iterdir()) and not (out / JSON).is_file():
+    others = [path for path in out.iterdir() if not TEMPORARY.fullmatch(path.name)] if out.is_dir() else []
+    if others and not (out / JSON).is_file():
         raise UsageError(f"{out}: contains other files, expected a new or empty folder, or an earlier leaderboard")
     OwnPath(out).refuse_links()
 

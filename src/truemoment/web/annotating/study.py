@@ -16,6 +16,7 @@ from truemoment.base.boundary.files import Seed, read_bytes, read_json, write_js
 from truemoment.base.boundary.folders import lock_folder
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
 from truemoment.base.errors import InputError, MissingFileError, TrueMomentError
+from truemoment.web.annotating.store import connect, undamaged
 
 SCHEMA = "truemoment/study/1"
 
@@ -139,7 +140,7 @@ class StudyFolder:
 
     def record_export(self, last_change: int) -> None:
         """Write which change was exported last; a study that cannot be written is exported all the same."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(InputError):
             write_json(self.folder / EXPORTED, ExportRecord(last_change), indent=None)
 
     def media(self, video: int) -> OwnPath:
@@ -147,7 +148,7 @@ class StudyFolder:
         return self.folder / "media" / str(video)
 
     def settings(self) -> StudySettings:
-        """Read the settings; refuse a folder that is no study, and a study of a newer form."""
+        """Read the settings; refuse a folder that is no study, one of a newer form, and files of two studies."""
         self.folder.refuse_links()
         if not self.settings_file.is_file() or not self.database.is_file():
             raise MissingFileError(
@@ -158,7 +159,21 @@ class StudyFolder:
             problem = f"got {form.schema!r}, expected {SCHEMA!r}"
             hint = "a newer version of TrueMoment made this study; install that version"
             raise InputError(problem, path=self.settings_file, field="schema", hint=hint)
-        return read_json(self.settings_file, StudySettings)
+        settings = read_json(self.settings_file, StudySettings)
+        self._refuse_other_database(settings)
+        return settings
+
+    def _refuse_other_database(self, settings: StudySettings) -> None:
+        """Refuse a database that was made with other settings: its first event has them."""
+        with undamaged(self.database), contextlib.closing(connect(self.database, read_only=True)) as connection:
+            rows = connection.execute("SELECT body FROM events WHERE kind = 'made' ORDER BY seq LIMIT 1").fetchall()
+            made = [msgspec.json.decode(body, type=StudySettings) for (body,) in rows]
+        for field in StudySettings.__struct_fields__ if made else ():
+            got, expected = getattr(settings, field), getattr(made[0], field)
+            if got != expected:
+                problem = f"got {got!r}, but the study in {self.database.name} was made with {expected!r}"
+                hint = "put back the file of the same study; settings of a study never change"
+                raise InputError(problem, path=self.settings_file, field=field, hint=hint)
 
     def write_settings(self, settings: StudySettings) -> None:
         """Write ``study.json``."""
