@@ -16,7 +16,9 @@ from truemoment.learning.models import FAMILIES, get_family
 from truemoment.learning.training import checkpoints, hardware
 from truemoment.learning.training.grounding import TrainedGrounder
 from truemoment.learning.training.performing import perform
+from truemoment.learning.training.prediction import predict_with_run
 from truemoment.learning.training.run import Run, hold_out, is_test
+from truemoment.learning.training.run_options import RunOptions
 
 from ..thorough import quick_are
 
@@ -285,6 +287,22 @@ class TestDamage:
         checkpoints.write_tensors(path, tensors | {name: torch.full_like(tensors[name], float("nan"))})
         with pytest.raises(InputError, match=rf"best\.safetensors: has numbers that are not finite, in {name}"):
             TrainedGrounder.load(run)
+
+    def test_rows_of_words_that_the_recipe_does_not_read_are_refused_by_the_file_that_names_them(self, run):
+        document = json.loads((run / "run.json").read_text())
+        (run / "run.json").write_text(json.dumps(document | {"queries": "text"}))
+        told = r"run\.json: field queries: got 'text', expected none: words of its recipe are 'learned'$"
+        with pytest.raises(InputError, match=told):
+            TrainedGrounder.load(run)
+
+    def test_weights_that_give_no_finite_scores_are_named(self, run, make_run):
+        path = run / "best.safetensors"
+        tensors = {name: torch.full_like(value, 3e38) for name, value in checkpoints.read_tensors(path).items()}
+        checkpoints.write_tensors(path, tensors)
+        told = r"best\.safetensors: gives scores that are not finite; is the file damaged\?$"
+        with pytest.raises(InputError, match=told):
+            predict_with_run(RunOptions(run), lambda: make_run("blind-tan").val, run.parent / "preds.jsonl")
+        assert not (run.parent / "preds.jsonl").exists()
 
     @pytest.mark.parametrize(
         "log", ["[]", "{}", "[1]", '[{"epoch": 1}]', '[{"epoch": 2, "loss": {}, "val": {}, "best": true}]']

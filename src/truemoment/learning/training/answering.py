@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import torch
 
-from truemoment.base.errors import TrueMomentError, UsageError
+from truemoment.base.errors import UsageError
 from truemoment.base.records import Queries
 from truemoment.learning.models.base import TrainableModel
 from truemoment.learning.models.decoding import ScoredMoments
 from truemoment.learning.models.window_model import WindowModel
 from truemoment.learning.training.examples import Pairs, make_pairs, read_rows, read_sentences
-from truemoment.learning.training.network import Network
+from truemoment.learning.training.network import Network, NotFiniteError
 from truemoment.learning.training.recipes import Recipe
 from truemoment.learning.training.vocabulary import TokenVocabulary
 from truemoment.learning.training.window_pairs import WindowsToAnswer
@@ -71,14 +71,14 @@ def score(network: Network, pairs: Pairs, size: int) -> ScoredMoments:
     widest = max(batch.shape[1] for batch in scores)
     joined = np.concatenate([_padded(batch, widest, -np.inf) for batch in scores])
     if np.isnan(joined).any() or np.isposinf(joined).any():
-        raise TrueMomentError("scores of the network are not finite: lower train.learning_rate, or change train.clip")
+        raise NotFiniteError("scores")
     rating = np.concatenate(ratings) if ratings else None
     if starts[0].ndim == 1:
         return ScoredMoments(starts[0], ends[0], joined, rating)
     start, end = (np.concatenate([_padded(batch, widest, 0.0) for batch in ends_of]) for ends_of in (starts, ends))
     present = np.isfinite(joined)
     if not (np.isfinite(start[present]).all() and np.isfinite(end[present]).all()):
-        raise TrueMomentError("moments of the network are not finite: lower train.learning_rate, or change train.clip")
+        raise NotFiniteError("moments")
     return ScoredMoments(np.where(present, start, 0.0), np.where(present, end, 0.0), joined, rating)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from truemoment.base.errors import InputError, TrueMomentError, UsageError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Bools, Ints
 from truemoment.base.records import Annotations, Strings, numbers_of
 from truemoment.learning.models.retrieval_model import RetrievalModel
@@ -24,7 +24,7 @@ from truemoment.learning.training.examples import (
     empty_table,
     normalised,
 )
-from truemoment.learning.training.network import Network
+from truemoment.learning.training.network import Network, NotFiniteError
 from truemoment.learning.training.progress import Track
 from truemoment.learning.training.recipe_sources import Clipping
 from truemoment.learning.training.recipes import Recipe
@@ -292,5 +292,5 @@ def vectors_of(network: Network, pairs: ClipTexts, size: int) -> tuple[Frames, F
             clips.append(model.clip_vectors(torch.from_numpy(frames).to(device)).float().cpu().numpy())
     vectors = np.concatenate(texts), np.concatenate(clips)
     if not all(np.isfinite(part).all() for part in vectors):
-        raise TrueMomentError("vectors of the network are not finite: lower train.learning_rate, or change train.clip")
+        raise NotFiniteError("vectors")
     return vectors

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.boundary.yaml_files import naming
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import TrueMomentError, UsageError
 from truemoment.learning.models.base import (
     Batch,
     GroundingModel,
@@ -55,6 +55,16 @@ class TokenBatch(PairTensors):
 
 WORDS = "words"
 """Name of the word vectors among the parts that a stage trains."""
+
+
+class NotFiniteError(TrueMomentError):
+    """What a network gives is not finite: it was trained at too large a rate, or its weights are damaged.
+
+    Its argument says what, e.g. ``scores``.
+    """
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} of the network are not finite: lower train.learning_rate, or change train.clip"
 
 
 class Network(nn.Module):

@@ -13,13 +13,14 @@ from msgspec import UNSET
 from truemoment.base.boundary.distribution import Engine
 from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.files import sha256_of
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.base.records import Annotations, Predictions, Queries
 from truemoment.data.formats import write_predictions
 from truemoment.learning.models.decoding import grid_note
 from truemoment.learning.training import report_prediction as reports
 from truemoment.learning.training.film_parts import predict_films, remove_parts
 from truemoment.learning.training.grounding import TrainedGrounder
+from truemoment.learning.training.network import NotFiniteError
 from truemoment.learning.training.progress import Track, unseen
 from truemoment.learning.training.run_options import RunOptions
 from truemoment.learning.training.windows import windows_of
@@ -136,7 +137,11 @@ def predict_with_run(
             options, request, annotations, queries, out, engine=engine, workers=workers, track=track
         )
     else:
-        predictions = method.ground(queries, top=recipe.decode.top)
+        try:
+            predictions = method.ground(queries, top=recipe.decode.top)
+        except NotFiniteError as error:
+            problem = f"gives {error.args[0]} that are not finite; is the file damaged?"
+            raise InputError(problem, path=options.run / "best.safetensors") from None
     notes += grid_note(predictions, recipe.decode.grid_s or None)
     write_predictions(out, predictions, annotations, made_by=made_by)
     remove_parts(out)

@@ -11,11 +11,11 @@ from typing import Self
 import msgspec
 
 from truemoment.base.boundary.own_path import AnyPath, OwnPath
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.learning.training import checkpoints
 from truemoment.learning.training.network import Network, read_network
 from truemoment.learning.training.progress import Track, unseen
-from truemoment.learning.training.query_rows import QueryRows
+from truemoment.learning.training.query_rows import QUERIES, QueryRows
 from truemoment.learning.training.recipes import resolve
 from truemoment.learning.training.vocabulary import TokenVocabulary, read_vocabulary, with_commit
 from truemoment.media.features.base import FeatureStore
@@ -95,6 +95,9 @@ class TrainedNetwork:
             raise UsageError(f"{folder}: is a run of {recipe.model}, which {task.use}")
         vocabulary = read_vocabulary(folder / "words.json")
         source = record.queries if queries is None else queries
+        if source and queries is None and recipe.text.vectors != QUERIES:
+            problem = f"got {source!r}, expected none: words of its recipe are {recipe.text.vectors!r}"
+            raise InputError(problem, path=folder / "run.json", field="queries")
         text = with_commit(recipe.text, record.text_encoder)
         if rows := QueryRows.open(msgspec.structs.replace(recipe, text=text), source):
             record.refuse_other_words(rows.store)

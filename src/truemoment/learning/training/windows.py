@@ -20,14 +20,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from truemoment.base.errors import TrueMomentError, UsageError
+from truemoment.base.errors import UsageError
 from truemoment.base.intervals import Ints
 from truemoment.base.records import Annotations, Predictions, Queries, numbers_of
 from truemoment.learning.models.base import Batch, Branches, EncodedQuery, MapModel, ModelOutput
 from truemoment.learning.models.decoding import ScoredMoments
 from truemoment.learning.training.answering import score
 from truemoment.learning.training.examples import ClipTable, FloatTable, Pairs, read_sentences, see_video
-from truemoment.learning.training.network import Network
+from truemoment.learning.training.network import Network, NotFiniteError
 from truemoment.learning.training.recipes import Recipe, Windowing
 from truemoment.learning.training.vocabulary import TokenVocabulary
 from truemoment.media.features.base import FeatureStore
@@ -80,9 +80,7 @@ class EncodedWindows:
         start, end = (column.double().cpu().numpy() for column in (shares.start, shares.end))
         moments = ScoredMoments(start, end, shares.score.float().cpu().numpy())
         if not np.isfinite(moments.score).all():
-            raise TrueMomentError(
-                "scores of the network are not finite: lower train.learning_rate, or change train.clip"
-            )
+            raise NotFiniteError("scores")
         clipped = moments.clipped()
         start_s = np.array([window.start_s for window in windows])[:, None]
         length_s = np.array([window.duration_s for window in windows])[:, None]
