@@ -186,6 +186,7 @@ def test_arrays_come_back_as_they_were_written(tmp_path):
 
 def test_arrays_can_be_written_to_a_device():
     write_npz(Path(os.devnull), x=np.ones(3))  # its place is 0 after any write, which the end of an archive cannot be
+    assert Path(os.devnull).is_char_device()
 
 
 def test_a_pipe_gets_whole_arrays(tmp_path):

@@ -4,7 +4,6 @@ The files are ours, written by hand in the form that each format's source names 
 truemoment.data.formats).
 """
 
-import contextlib
 import json
 import re
 from pathlib import Path
@@ -594,7 +593,11 @@ def test_a_sample_cut_off_anywhere_is_read_or_refused_in_one_line(tmp_path, name
 def test_a_number_of_400_digits_is_read_or_refused_in_one_line(tmp_path, name):
     text = (SAMPLES / name).read_text(encoding="utf-8")
     path = tmp_path / name
+    said = []
     for number in list(re.finditer(r"(?<=[:\[,] )\d+(\.\d+)?(?=[,\]}])", text))[:25]:
         path.write_text(text[: number.start()] + "9" * 400 + text[number.end() :], encoding="utf-8")
-        with contextlib.suppress(InputError):
+        try:
             read_rows(path)
+        except InputError as error:
+            said.append(str(error))
+    assert all(line.startswith(str(path)) and len(line.splitlines()) == 1 for line in said)
