@@ -188,8 +188,9 @@ def test_a_study_that_is_refused_stays_as_it_was(moved, why):
     with contextlib.closing(sqlite3.connect(study.database.path)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
     before = study.database.content()
-    with pytest.raises(InputError):
-        check_videos(study, None)
+    for videos in (None, folder):
+        with pytest.raises(InputError if why != "videos" or videos is None else MissingFileError):
+            check_videos(study, videos)
     with pytest.raises(InputError) if why != "videos" else contextlib.nullcontext():
         connect(study.database, read_only=why == "videos").close()
     assert study.database.content() == before

@@ -77,7 +77,9 @@ def test_durations_of_video_files(put, call, films):
 
 def test_durations_that_nothing_needs_are_read(put, call, tmp_path):
     file = put("a.csv", FILES["csv"][1])
-    words = ["convert", file, "--references", "--to", "own", "-o", tmp_path / "own.jsonl", "--durations"]
+    words = ["convert", file, "--references", "--to", "own", "-o", tmp_path / "own.jsonl"]
+    assert call(*words, "--videos", tmp_path / "none")[::2] == (2, f"truemoment: {tmp_path / 'none'}: no such folder\n")
+    words.append("--durations")
     assert call(*words, tmp_path / "none")[::2] == (2, f"truemoment: {tmp_path / 'none'}: no such file\n")
     status, _, err = call(*words, put("d.csv", "video,duration\na,soon\n"))
     assert (status, err) == (2, f"truemoment: {tmp_path / 'd.csv'}:2: field duration: got 'soon', expected seconds\n")

@@ -1,5 +1,6 @@
 """Asking an endpoint that answers well, badly or not at all."""
 
+import gzip
 import itertools
 import json
 import threading
@@ -108,6 +109,7 @@ AGAIN = {
     "425": error(425),
     "429": error(429, Retry_After="0"),
     "429, a date": error(429, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
+    "503, compressed": Reply(503, gzip.compress(WHOLE), {"Content-Encoding": "gzip"}),
     "hang-up": Reply(hang_up=True),
     "a page": HTML,
     "nothing": Reply(),
@@ -229,6 +231,11 @@ def test_stopping_ends_the_waiting(serve):
         (error(401), "endpoint", "answers 401: it does not take the key in OPENAI_API_KEY"),
         (error(403, "not yours"), "endpoint", "answers 403 (not yours): the key in OPENAI_API_KEY may not use it"),
         (error(404, "no model"), "endpoint", "answers 404 (no model): it has no model 'm', or its address is another"),
+        (
+            Reply(200, gzip.compress(WHOLE), {"Content-Encoding": "gzip"}),
+            "endpoint",
+            "compresses its answer, expected no compression",
+        ),
     ],
 )
 def test_what_is_final(fails, reply, fault, told):

@@ -123,7 +123,7 @@ class ReadingAnnotations(Request):
 
         durations = {} if self.durations is None else read_durations(Path(self.durations))
         missing = [video_id for video_id in video_ids if video_id not in durations]
-        if self.videos is not None and missing:
+        if self.videos is not None:  # a folder that is given is looked at, so that a wrong one is refused
             from truemoment.media.video.files import find_videos
             from truemoment.media.video.frames import duration_of
 

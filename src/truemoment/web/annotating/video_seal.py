@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import secrets
 import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -37,12 +38,13 @@ def seal_videos(study: StudyFolder, connection: sqlite3.Connection) -> None:
 
 def check_videos(study: StudyFolder, videos: Path | None) -> None:
     """Allow the videos of a study, or refuse a study whose videos this user did not choose."""
-    opened = connect(study.database, read_only=videos is None)
-    with undamaged(study.database), contextlib.closing(opened) as connection:
+    with undamaged(study.database), contextlib.closing(connect(study.database, read_only=True)) as connection:
         if videos is None:
             refuse_unsealed(study, connection)
-        else:
-            choose_videos(study, connection, videos)
+            return
+        files = videos_in(videos, connection)
+    with undamaged(study.database), contextlib.closing(connect(study.database)) as connection:
+        choose_videos(study, connection, files)
 
 
 def refuse_unsealed(study: StudyFolder, connection: sqlite3.Connection) -> None:
@@ -55,21 +57,26 @@ def refuse_unsealed(study: StudyFolder, connection: sqlite3.Connection) -> None:
         raise InputError(problem, path=study.path, hint="name the folder of its videos: --videos DIR")
 
 
-def choose_videos(study: StudyFolder, connection: sqlite3.Connection, videos: Path) -> None:
-    """Give a study the videos of a folder, and seal it; a video without a file there is not playable.
+def videos_in(videos: Path, connection: sqlite3.Connection) -> dict[str, Path]:
+    """Return the files of a study's videos in a folder, by video.
 
     Raises
     ------
     MissingFileError
         If the folder has none of them.
     """
-    ids = [str(row[0]) for row in connection.execute("SELECT video_id FROM videos ORDER BY id")]
+    ids = [str(row[0]) for row in connection.execute("SELECT video_id FROM videos")]
     files = find_videos(videos, ids)
     if ids and not files:
         raise MissingFileError(f"{videos}: contains none of the {len(ids)} videos of the study")
+    return files
+
+
+def choose_videos(study: StudyFolder, connection: sqlite3.Connection, files: Mapping[str, Path]) -> None:
+    """Give a study the files of its videos, and seal it; a video without a file is not playable."""
     with connection:
         connection.execute("BEGIN IMMEDIATE")
-        for video_id in ids:
+        for (video_id,) in connection.execute("SELECT video_id FROM videos ORDER BY id").fetchall():
             path = str(files[video_id].resolve()) if video_id in files else ""
             connection.execute(
                 "UPDATE videos SET path = ?, played = CASE WHEN played = '' THEN '' ELSE ? END, state = CASE "

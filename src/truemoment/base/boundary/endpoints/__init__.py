@@ -192,6 +192,8 @@ class OpenAIEndpoint:
             raise EndpointError(f"cannot be reached ({self.shown(reason)})", "transient") from None
         if reply.status != 200:
             raise self._fault_of(reply)
+        if reply.headers.get("Content-Encoding", "").strip().lower() not in ("", "identity"):
+            raise EndpointError("compresses its answer, expected no compression", "endpoint")
         try:
             return read(reply.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -266,9 +266,6 @@ def _is_idle(sock: socket.socket) -> bool:
 
 
 def _body_of(response: http.client.HTTPResponse) -> bytes:
-    packed = response.headers.get("Content-Encoding", "identity").strip().lower()
-    if packed not in ("", "identity"):
-        raise BadReplyError("compresses its answer, expected no compression")
     parts: list[bytes] = []
     size = 0
     while part := response.read1(1 << 16):
