@@ -2,7 +2,8 @@
 
 REPOS is a folder with checkouts of the repositories in ``RUNS``, named as `git clone` names them; those that are not
 there are skipped. Their evaluators run as they are, with the Python of ``--python``, which needs numpy, scikit-learn,
-tqdm and terminaltables. Where a repository has references and no predictions, these are the references with noise.
+tqdm and terminaltables, and h5py and PyTorch for MAD. Where a repository has references and no predictions, these are
+the references with noise. MAD's script searches simulated films, whose features it reads in MAD's layout.
 
 Run: python benchmarks/peers.py REPOS --python PYTHON
 """
@@ -18,11 +19,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import h5py
 import numpy as np
 
 import truemoment as tm
+from truemoment.baselines.proposals import WindowedGrid
 from truemoment.data.formats import read_predictions
 from truemoment.evaluation.evaluate import evaluate
+from truemoment.media.features.sentences import SentenceVectors
+from truemoment.searching import ZeroShot
+from truemoment.worlds.films import FilmSettings, make_films
 
 Figures = dict[str, float]
 LEVELS, LENGTHS = ("Fair", "Good", "VeryGood"), ("long", "middle", "short")
@@ -38,6 +44,8 @@ OURS = {
 }
 """Our measures by the names of moment_detr's evaluator; UniVTG's mIoU of lengths is no measure of ours."""
 NLQ_THRESHOLDS, NLQ_RANKS = (0.01, 0.3, 0.5), (1, 3, 5)
+N_FILMS = 3
+"""Films of 20 minutes that MAD's script searches."""
 
 
 class Run(NamedTuple):
@@ -88,6 +96,29 @@ def call(words: list[Any], folder: Path) -> str:
     return done.stdout
 
 
+HIDDEN_CHALLENGES = """
+import json, sys, types
+sys.modules["spacy"] = types.SimpleNamespace(load=lambda name: None)  # eval.py imports it and needs it for verbs only
+from src.toolbox.eval import accumulate_metrics, evaluate
+rows = [list(map(json.loads, open(path))) for path in sys.argv[1:]]
+named = [(row["vid"], f"{row['query']} {row['qid']}") for row in rows[0]]  # a sentence may be twice in a video
+length = [row["duration"] for row in rows[0]]
+references = [(name, (*row["relevant_windows"][0], s)) for name, row, s in zip(named, rows[0], length)]
+answers = [row["pred_relevant_windows"] for row in rows[1]]
+located = [[(start, end, s) for start, end, _ in moments] for moments, s in zip(answers, length)]
+rated = [[score for _, _, score in moments] for moments in answers]
+found = accumulate_metrics(evaluate(references, list(zip(named, located, rated)), top_k=[1, 5]))
+print(json.dumps({name: float(share) for name, share in found.items()}))
+"""
+
+
+def hidden_challenges(folder: Path, references: Path, predictions: Path, python: str) -> Figures:
+    """Return the recalls of Hidden Challenges' evaluator, a function of Python that gets lists."""
+    printed = call([python, "-c", HIDDEN_CHALLENGES, references, predictions], folder)
+    shares: Figures = json.loads(printed.splitlines()[-1])
+    return {re.sub(r" IoU>", ",IoU=", name): round(100 * share, 2) for name, share in shares.items()}
+
+
 AS_MOMENT_DETR, AS_TIMECHAT = "moment-detr", "default,comparison=>=,missing=drop"
 VAL, TEST = "data/highlight_val_release.jsonl", "data/highlight_test_with_gt.jsonl"
 RUNS = (
@@ -106,6 +137,13 @@ RUNS = (
         "training",
     ),
     Run("lighthouse", "data/castella/castella_test_release.jsonl", "noise", moment_detr, AS_MOMENT_DETR, "training"),
+    Run(
+        "hidden-challenges-MR",
+        "../lighthouse/data/charades/charades_test_release.jsonl",
+        "noise",
+        hidden_challenges,
+        "default",
+    ),
     Run("TimeChat", "metrics/tvg/example_gt_file.json", "metrics/tvg/example_pred_file.json", timechat, AS_TIMECHAT),
     Run("VTG-LLM", "metrics/tvg/example_gt_file.json", "metrics/tvg/example_pred_file.json", timechat, AS_TIMECHAT),
 )
@@ -148,6 +186,38 @@ def as_ego4d(references: Path, predictions: Path, folder: Path) -> tuple[Path, P
     return paths
 
 
+def mad(checkout: Path, folder: Path, python: str) -> tuple[Figures, Figures]:
+    """Return the recalls of MAD's zero-shot search of simulated films, and ours of the same vectors and sentences."""
+    films = make_films(
+        {"test": N_FILMS}, FilmSettings(minutes=20, n_sentences=30, nearness=0.3), np.random.default_rng(0)
+    )
+    told = films.annotations("test")
+    vectors = films.vectors(told.queries)
+    root = folder / "datasets" / "MAD"
+    for part in ("annotations", "features"):
+        (root / part).mkdir(parents=True)
+    rows = zip(told.video_id, told.duration_s, told.start_s, told.end_s, told.sentence, strict=True)
+    asked = {
+        str(number): {"movie": movie, "movie_duration": s, "ext_timestamps": [start, end], "sentence": sentence}
+        for number, (movie, s, start, end, sentence) in enumerate(rows)
+    }
+    (root / "annotations" / "MAD_test.json").write_text(json.dumps(asked), encoding="utf-8")
+    with h5py.File(root / "features" / "CLIP_frames_features_5fps.h5", "w") as file:
+        for name in films:
+            file[name] = films[name]
+    with h5py.File(root / "features" / "CLIP_language_features_MAD_test.h5", "w") as file:
+        for number, vector in enumerate(vectors):
+            file[str(number)] = vector
+    printed = call([python, checkout / "baselines" / "0ShotCLIP" / "0_shot_baseline.py"], folder)
+    cells = re.findall(r"Recall@(\d+),mIoU@(\S+)", printed)
+    values = [float(value) for line in printed.splitlines() for value in re.findall(r"\d+\.\d\d", line)]
+    theirs = {f"R@{k},IoU={m}": value for (k, m), value in zip(cells, values, strict=True)}
+    found = SentenceVectors(dict(zip(told.query_id, vectors, strict=True)))
+    answers = ZeroShot(films, found, WindowedGrid(), nms=1.0).ground(told.queries, 5000)  # the protocol suppresses
+    scores = evaluate(told, answers, "; ".join(theirs), "mad-clip")
+    return theirs, {measure: float(scores.protocol.percent(scores.value(measure))) for measure in theirs}
+
+
 def ours(references: Path, predictions: Path, measures: Figures, protocol: str) -> Figures:
     """Return our figures by measure, as the protocol prints them."""
     annotations = tm.read_annotations(references)
@@ -178,6 +248,9 @@ def comparisons(repos: Path, python: str, only: str, scratch: Path) -> Iterator[
             theirs,
             ours(*files, theirs, "default"),
         )
+    if (repos / "MAD").exists() and re.search(only, "MAD"):
+        theirs, mine = mad(repos / "MAD", scratch, python)
+        yield repos / "MAD", f"zero-shot search of {N_FILMS} simulated films", theirs, mine
 
 
 def main() -> None:
