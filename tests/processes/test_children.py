@@ -15,7 +15,7 @@ import pytest
 from tests.hostile.modules import plant_modules
 
 import truemoment.__main__ as program
-from truemoment.base.boundary.processes import SAFE_PATH, run_apart, without_current_folder
+from truemoment.base.boundary.processes import SAFE_PATH, own_imports_only, run_apart
 from truemoment.base.errors import TrueMomentError, UsageError
 
 from ..thorough import quick_are
@@ -33,6 +33,18 @@ if __name__ == "__main__":
     assert pool.submit(abs, -3).result() == 3
     pool.close()
     assert "PYTHONSAFEPATH" not in os.environ  # a program that uses TrueMoment starts its own processes as before
+"""
+
+UNGUARDED = """
+from truemoment.base.boundary.processes import RestartingPool, end_with_parent, processes
+
+print("begun", __file__, flush=True)
+with processes(2, end_with_parent) as pool:
+    assert list(pool.map(abs, [-1, -2])) == [1, 2]
+pool = RestartingPool(1, end_with_parent)
+assert pool.submit(abs, -3).result() == 3
+pool.close()
+assert __spec__ is None and __file__.endswith("mine.py")
 """
 
 CLUSTER = """
@@ -71,6 +83,15 @@ def test_a_program_that_uses_the_package(foreign, tmp_path, script):
     assert not pwned.exists(), pwned.read_text()
 
 
+@pytest.mark.slow
+def test_a_script_without_a_guard_runs_once(tmp_path):
+    """``multiprocessing`` imports the main program in each process; Python's guard against it is easily forgotten."""
+    (tmp_path / "mine.py").write_text(UNGUARDED)
+    done = run([sys.executable, tmp_path / "mine.py"], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("begun") == 1
+
+
 @pytest.mark.thorough
 def test_a_server_with_a_worker(foreign, films):
     """Pages start processes that read videos."""
@@ -92,7 +113,7 @@ def test_the_variable_is_as_before_afterwards(monkeypatch):
         monkeypatch.delenv(SAFE_PATH, raising=False)
         if before is not None:
             monkeypatch.setenv(SAFE_PATH, before)
-        with without_current_folder(), without_current_folder():
+        with own_imports_only(), own_imports_only():
             assert os.environ[SAFE_PATH] == "1"
         assert os.environ.get(SAFE_PATH) == before
 

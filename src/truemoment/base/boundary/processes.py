@@ -2,6 +2,9 @@
 
 None of them imports from the current folder: Python starts them by ``python -c``, for which that folder comes first on
 ``sys.path`` unless the variable ``PYTHONSAFEPATH`` is set (https://docs.python.org/3/using/cmdline.html#cmdoption-P).
+Nor do they import the program that uses TrueMoment, which would run a script without ``if __name__ == "__main__"``
+again (https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods). So what they are
+sent is defined in modules.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +28,9 @@ T = TypeVar("T")
 
 SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable with which Python leaves the current folder out of ``sys.path``."""
+
+NAMED_BY = ("__spec__", "__file__")
+"""Names of ``__main__`` by which :mod:`multiprocessing` tells a process what to import as its own ``__mp_main__``."""
 
 ENDED = 130
 """Exit status of a process that got a signal to end."""
@@ -73,34 +80,38 @@ _starting = threading.RLock()
 
 
 @contextlib.contextmanager
-def without_current_folder() -> Iterator[None]:
-    """Set ``PYTHONSAFEPATH`` for Python processes that are started inside this block.
+def own_imports_only() -> Iterator[None]:
+    """Let Python processes that start inside this block import neither from the current folder nor the main program.
 
-    The environment is as before afterwards, so that a program that uses TrueMoment starts its own processes as it did.
+    The environment and ``__main__`` are as before afterwards, so that a program that uses TrueMoment starts its own
+    processes as it did.
     """
     with _starting:
-        before = os.environ.get(SAFE_PATH)
-        os.environ[SAFE_PATH] = "1"
+        folder, main = os.environ.get(SAFE_PATH), vars(sys.modules["__main__"])
+        named = {name: main.pop(name) for name in NAMED_BY if name in main}
+        os.environ[SAFE_PATH], main["__spec__"] = "1", None  # as where Python reads a program from standard input
         try:
             yield
         finally:
-            if before is None:
+            del main["__spec__"]
+            main.update(named)
+            if folder is None:
                 del os.environ[SAFE_PATH]
             else:
-                os.environ[SAFE_PATH] = before
+                os.environ[SAFE_PATH] = folder
 
 
 class _Pool(ProcessPoolExecutor):
-    """Pool of processes that do not import from the current folder; a task may start one."""
+    """Pool of processes that import only what they are sent; a task may start one."""
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:  # noqa: ANN401 - as in the base class
-        with without_current_folder():
+        with own_imports_only():
             return super().submit(function, *arguments, **named)
 
 
 def _new_pool(workers: int, begin: Callable[..., None], settings: tuple[Any, ...]) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")  # threads of PyTorch and of decoders do not survive a fork
-    with without_current_folder():  # the tracker of shared resources starts here
+    with own_imports_only():  # the tracker of shared resources starts here
         return _Pool(workers, mp_context=context, initializer=begin, initargs=settings)
 
 
@@ -197,7 +208,7 @@ def run_apart(
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_work_apart, args=(sender, work, arguments))
-    with without_current_folder():
+    with own_imports_only():
         process.start()
     sender.close()
     try:

@@ -34,7 +34,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from truemoment.base.boundary.processes import without_current_folder
+from truemoment.base.boundary.processes import own_imports_only
 from truemoment.base.errors import InputError, MissingPackageError, UsageError
 
 LEAST_VERSION = (2, 52)
@@ -86,7 +86,7 @@ def ray_cluster(workers: int | None) -> Iterator[Any]:
             options = {"num_cpus": workers, "include_dashboard": False, "_temp_dir": f"{closed}/ray"}
         after.callback(ray.shutdown)
         try:
-            with without_current_folder(), contextlib.chdir(closed):
+            with own_imports_only(), contextlib.chdir(closed):
                 ray.init(address=address, **options, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.AuthenticationError) as error:
             failure = "on this machine cannot be started" if address == "local" else f"at {address} cannot be reached"
