@@ -16,7 +16,7 @@ from truemoment.evaluation.protocols import get_protocol
 from truemoment.studies.audit import AuditSetup, Controls, Splits, audit
 from truemoment.studies.audit import report as reports
 from truemoment.studies.audit.checks import reads as check
-from truemoment.studies.audit.order_following import ALONE, LEAST_SHARE, SHUFFLED
+from truemoment.studies.audit.order_following import ALONE, LEAST_SHARE, SHUFFLED, UNTESTED, OrderFollowing
 
 pytestmark = pytest.mark.usefixtures("quick_networks")
 
@@ -132,6 +132,21 @@ def test_a_model_that_answers_the_same_alone_decides():
     found = audited("order", "sentence", ((ALONE, own), (SHUFFLED, own)))
     assert found.results.declaration.following.contradicts
     assert of(found).holds is True
+
+
+@pytest.mark.parametrize(
+    ("following", "level", "holds"),
+    [
+        (OrderFollowing(0.11, (0.05, 0.18), 0.002, 4001, 25), "warning", True),  # a blind network's answers on TACoS
+        (OrderFollowing(0.11, (0.05, 0.18), 0.02, 4001, 25), "good", True),
+        (UNTESTED, "note", None),
+    ],
+)
+def test_what_is_not_contradicted_is_not_always_good(following, level, holds, monkeypatch):
+    results = audited("sees", "sentence").results
+    monkeypatch.setitem(vars(results), "declaration", results.declaration._replace(following=following))
+    found = check.look(results)
+    assert (found.level, found.holds) == (level, holds)
 
 
 def test_it_has_no_effect_where_no_floor_reads_more(with_floors, constant):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from truemoment.base.boundary.documents import Measured
+from truemoment.report.model import Level
 from truemoment.report.words import counted, low_to_high, number, p_value, percent
 from truemoment.studies.audit.checks.base import Check
 from truemoment.studies.audit.declaration import Declaration, differing_shares
@@ -50,14 +51,26 @@ def look(results: Results) -> AuditFinding | None:
     )
     if shares:
         follows += f". {_model_sentence(shares)}"
-    if declaration.holds:
-        verdict = f"The method is {SENTENCE}; {follows}. The answers do not contradict it."
-        return AuditFinding(NAME, "good", verdict, lines, following.share, holds=True, ci95=following.ci95)
-    verdict = (
-        f"The method is {SENTENCE}, but {follows}. A method that reads one sentence does not know the order, so the "
-        "verdict counts all floors."
-    )
-    return AuditFinding(NAME, "serious", verdict, lines, following.share, holds=False, ci95=following.ci95)
+    level, holds, result = _judged(declaration)
+    verdict = f"The method is {SENTENCE}; {follows}. {result}"
+    return AuditFinding(NAME, level, verdict, lines, following.share, holds=holds, ci95=following.ci95)
+
+
+def _judged(declaration: Declaration) -> tuple[Level, bool | None, str]:
+    """Return the level of the finding, whether the declaration holds, and why."""
+    if not declaration.holds:
+        why = "A method that reads one sentence does not know the order, so the verdict counts all floors."
+        return "serious", False, why
+    if declaration.matches_model:
+        return "good", True, "The model does not contradict it."
+    if declaration.following.n_queries < FEWEST:
+        return "note", None, "Nothing contradicts it."
+    if declaration.following.p <= CONTRADICTED:
+        why = (
+            "This is more than chance gives, but too little to contradict it: see the floors that read other sentences."
+        )
+        return "warning", True, why
+    return "good", True, "The answers do not contradict it."
 
 
 def _differing_shares(results: Results) -> dict[str, float]:
