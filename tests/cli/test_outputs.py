@@ -154,3 +154,24 @@ def test_a_name_begins_no_other_line(capsys):
         say("note: a\x07\x1b[31m\nFORGED\u2028.mp4", err=True)
         say(str(Path("電影　é\udcff.mp4")))
     assert capsys.readouterr() == ("電影　é\\xff.mp4\n", "note: a\\x07\\x1b[31m FORGED .mp4\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "blind-tan", *OWN, "--results", "-"],
+        ["sweep", "tan2d", "--world", "videos=30", "--dial", "perception=1", "-o", "sweep", "--results", "-"],
+        ["evaluate", "a.jsonl", *OWN, "--save-scores", "-"],
+        ["evaluate", "a.jsonl", *OWN, "--fields", "sentence=text", "--save-fields", "-"],
+        ["retrieve", *FEATURES, *OWN, "--save-similarities", "-"],
+        ["collect", "align", "films/a.mp4", "films/b.mp4", "-o", "-"],
+        ["convert", "a.jsonl", "--to", "csv", "-o", "./-"],
+    ],
+    ids=lambda words: f"{words[0]} {words[-2]}",
+)
+@pytest.mark.usefixtures("in_colours", "material")
+def test_no_file_is_named_as_standard_output_is(fails, words):
+    # Each wrote a file whose name is "-".
+    told = fails(2, *words)
+    assert told.endswith(f"{words[-2]} -: cannot go to standard output, expected the name of a file")
+    assert not Path("-").exists()

@@ -21,7 +21,14 @@ from truemoment.base.request import Request, fields_of, named_files, option_of, 
 from truemoment.cli import completing
 from truemoment.cli.command import Command
 from truemoment.cli.expected import expect
-from truemoment.cli.outputs import files_of_run, refuse_files, refuse_folder, refuse_no_parent, refuse_outputs
+from truemoment.cli.outputs import (
+    STANDARD_OUTPUT,
+    files_of_run,
+    refuse_files,
+    refuse_folder,
+    refuse_no_parent,
+    refuse_outputs,
+)
 from truemoment.cli.parts import Threads
 
 
@@ -35,6 +42,9 @@ class _NamedPath(click.Path):
 
 FILE = _NamedPath(path_type=Path)
 """A file or folder, which need not exist."""
+
+PRINTED = ("--json", "--csv", "--bibtex", "--html")
+"""Options whose file may be "-", which is standard output; a page refuses it itself."""
 
 
 def command(name: str, group: click.Group | None = None) -> Callable[[Callable[..., None]], Command]:
@@ -202,6 +212,8 @@ def _refuse_what_is_there(path: Path, role: str | None, option: str) -> None:
         refuse_folder(path)
     elif role == roles.WRITE and path.is_dir():
         raise UsageError(f"{option} {path}: is a folder, expected a file")
+    elif role == roles.WRITE and path == STANDARD_OUTPUT and option not in PRINTED:
+        raise UsageError(f"{option} -: cannot go to standard output, expected the name of a file")
 
 
 def _files_of(dataset: str, data_dir: Path | None) -> list[Path]:
