@@ -172,3 +172,38 @@ def test_no_word_shows_the_help(call):
     status, out, err = call()
     assert (status, err) == (0, "")
     assert out.startswith("Usage: truemoment")
+
+
+@pytest.mark.parametrize("number", ["nan", "NaN", "inf", "-inf", "1e400"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "tan2d", "--fps"),
+        ("evaluate", "a.jsonl", "--frame-rate"),
+        ("bench", "closer-look", "-o", "bench", "--budget-hours"),
+        ("resplit", "-o", "new", "--ood"),
+    ],
+)
+def test_a_number_within_limits_is_finite(fails, words, number):
+    # NaN is not below a smallest number, and not above a largest one.
+    assert f"Invalid value for {words[-1]!r}" in fails(2, *words, number)
+
+
+@pytest.mark.parametrize("number", ["x", "", "1.5", "nan"])
+def test_an_option_of_whole_numbers_says_what_it_expects(fails, number):
+    assert f"{number!r} is not a valid whole number" in fails(2, "train", "tan2d", "--seed", number)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "tan2d", "--select-split"),
+        ("train", "tan2d", "--features"),
+        ("predict", "run", "run", "-o", "new.jsonl", "--features"),
+        ("evaluate", "a.jsonl", "--split"),
+        ("evaluate", "a.jsonl", "--dataset"),
+    ],
+)
+def test_a_name_is_not_empty(fails, words):
+    # An empty split of `train` was the recipe's; empty features of a run "were made of published weights".
+    assert f"Invalid value for {words[-1]!r}: is empty, expected a name" in fails(2, *words, "")
