@@ -33,6 +33,10 @@ from truemoment.cli.outputs import (
 from truemoment.cli.parts import Threads
 
 
+MOST_WHOLE = 2**63 - 1
+"""Largest whole number of 64 bits."""
+
+
 class _NamedPath(click.Path):
     """A path of one character or more: an empty one would be the current folder, where a variable is not set."""
 
@@ -50,9 +54,14 @@ class _Name(click.types.StringParamType):
 
 
 class _WholeNumber(click.IntRange):
-    """A whole number within limits."""
+    """A whole number within limits, of 64 bits at most: others are too large for arrays and for floating point."""
 
     name = "whole number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Return a number; refuse one of more than 64 bits."""
+        number = super().convert(value, param, ctx)
+        return number if abs(number) <= MOST_WHOLE else self.fail(f"expected {MOST_WHOLE:,} at most.", param, ctx)
 
 
 class _Number(click.FloatRange):
@@ -196,6 +205,8 @@ def _kind(hint: Any, how: Mapping[str, Any]) -> tuple[Any, bool]:  # noqa: ANN40
     if limits := how.get("limits"):
         of_number: Any = _WholeNumber if hint is int else _Number
         return of_number(*limits, min_open=how["is_open"], max_open=how["is_open"]), many
+    if hint is int:
+        return _WholeNumber(), many
     if hint is Path or (role and hint is not str):
         return FILE, many
     return (_Name() if hint is str and how.get("metavar") in NAME_METAVARS else hint), many
