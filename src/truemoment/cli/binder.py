@@ -32,7 +32,6 @@ from truemoment.cli.outputs import (
 )
 from truemoment.cli.parts import Threads
 
-
 MOST_WHOLE = 2**63 - 1
 """Largest whole number of 64 bits."""
 
