@@ -48,6 +48,7 @@ def test_features_and_saved_similarities_agree(films, tmp_path, capsys):
         (["--margin-s", "-1"], "--margin-s: got -1, expected seconds of 0 or more"),
         (["--measures", "R@1"], "unknown measure 'R@1', expected t2c: or c2t:"),
         (["--tie", "nan"], "--tie: got nan, expected a difference of 0 or more"),
+        (["--tie", "1e308"], "--tie: got 1e+308, expected a difference of 0 or more, up to 1e+30"),
         (["--split", "nowhere"], "nowhere"),
         (["--fit-split", "val"], "MAD_val.json is missing"),
     ],
