@@ -76,6 +76,15 @@ def learning(films, out, *more):
     return [str(word) for word in [*given, *texts, *small, *more]]
 
 
+@pytest.mark.parametrize("margin", ["1", "-1", "nan"])
+def test_a_margin_that_nothing_uses_is_refused(fails, films, margin):
+    # It was ignored: with --model the recipe of the run sets the margin, and similarities are there already.
+    told = fails(2, *words(films, "--model", "run", "--margin-s", margin))
+    assert told == f"--margin-s: got {margin}, but the recipe of --model sets it; leave it out"
+    told = fails(2, "retrieve", "similarities.npz", "--margin-s", margin)
+    assert told == f"--margin-s: got {margin}, but the similarities are given; leave it out"
+
+
 def test_a_trained_model_ranks_clips(films, tmp_path, capsys):
     pytest.importorskip("torch", exc_type=ImportError)
     out = tmp_path / "run"
