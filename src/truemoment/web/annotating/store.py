@@ -151,6 +151,8 @@ def opened(path: OwnPath) -> Iterator[sqlite3.Connection]:
         ((state,),) = connection.execute("PRAGMA quick_check(1)")
         if state != "ok":
             raise sqlite3.DatabaseError(state)
+        if lost := connection.execute("PRAGMA foreign_key_check").fetchone():  # table, row, table that it refers to
+            raise sqlite3.DatabaseError(f"row {lost[1]} of {lost[0]} refers to a row of {lost[2]} that does not exist")
         yield connection
 
 
