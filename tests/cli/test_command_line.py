@@ -5,9 +5,12 @@ import shutil
 import subprocess
 import sys
 
+import click
 import pytest
+from tests.hostile.every import verbs
 
 from truemoment.cli.completing import script
+from truemoment.cli.group import CommandGroup, cli
 from truemoment.cli.threads import limited_threads
 from truemoment.evaluation.measures import parse_measure
 from truemoment.evaluation.measures.spellings import in_our_grammar
@@ -222,3 +225,20 @@ def test_a_whole_number_has_64_bits(fails, words, number):
 def test_a_name_is_not_empty(fails, words):
     # An empty split of `train` was the recipe's; empty features of a run "were made of published weights".
     assert f"Invalid value for {words[-1]!r}: is empty, expected a name" in fails(2, *words, "")
+
+
+def test_every_default_is_a_value_that_its_option_takes():
+    refused = []
+    for verb in verbs():
+        command = cli
+        for word in verb.split():
+            command = command.get_command(click.Context(command), word)
+        command = command.own if isinstance(command, CommandGroup) else command
+        context = click.Context(command)
+        for parameter in command.params:
+            if isinstance(parameter.default, str | int | float):
+                try:
+                    parameter.type_cast_value(context, parameter.default)
+                except click.UsageError as error:
+                    refused.append(f"{verb} {error.format_message()}")
+    assert refused == []

@@ -49,7 +49,9 @@ class _Name(click.types.StringParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         """Return a text; refuse an empty one."""
-        return super().convert(value, param, ctx) if value != "" else self.fail("is empty, expected a name", param, ctx)
+        if value == "" and not (param is not None and param.default == ""):
+            self.fail("is empty, expected a name", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class _WholeNumber(click.IntRange):
