@@ -54,8 +54,8 @@ class _Name(click.types.StringParamType):
         return super().convert(value, param, ctx)
 
 
-class _WholeNumber(click.IntRange):
-    """A whole number within limits, of 64 bits at most: others are too large for arrays and for floating point."""
+class _WholeNumber(click.types.IntParamType):
+    """A whole number of 64 bits at most: others are too large for arrays and for floating point."""
 
     name = "whole number"
 
@@ -63,6 +63,10 @@ class _WholeNumber(click.IntRange):
         """Return a number; refuse one of more than 64 bits."""
         number = super().convert(value, param, ctx)
         return number if abs(number) <= MOST_WHOLE else self.fail(f"expected {MOST_WHOLE:,} at most.", param, ctx)
+
+
+class _WholeRange(_WholeNumber, click.IntRange):
+    """Such a number within limits."""
 
 
 class _Number(click.FloatRange):
@@ -204,7 +208,7 @@ def _kind(hint: Any, how: Mapping[str, Any]) -> tuple[Any, bool]:  # noqa: ANN40
     if get_origin(hint) is Literal or how.get("choices"):
         return click.Choice(how.get("choices") or get_args(hint)), many
     if limits := how.get("limits"):
-        of_number: Any = _WholeNumber if hint is int else _Number
+        of_number: Any = _WholeRange if hint is int else _Number
         return of_number(*limits, min_open=how["is_open"], max_open=how["is_open"]), many
     if hint is int:
         return _WholeNumber(), many
