@@ -1,13 +1,15 @@
 """No verb writes over what it reads: refused before any work, and every byte stays."""
 
 import json
+import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
 from truemoment.base.boundary.terminal import clean_streams
 from truemoment.base.errors import UsageError
-from truemoment.cli.outputs import files_of_run, refuse_outputs, say
+from truemoment.cli.outputs import files_of_run, refuse_outputs, say, show_warnings
 
 MAD = ["--dataset", "mad", "--split", "test", "--data-dir", "data"]
 FEATURES = ["frames.h5", "--sentences", "sentences.h5"]
@@ -175,3 +177,18 @@ def test_no_file_is_named_as_standard_output_is(fails, words):
     told = fails(2, *words)
     assert told.endswith(f"{words[-2]} -: cannot go to standard output, expected the name of a file")
     assert not Path("-").exists()
+
+
+def test_a_warning_of_a_library_is_one_line(capsys, monkeypatch):
+    def warn_twice():
+        with show_warnings():
+            warnings.simplefilter("always")
+            for _ in range(2):
+                warnings.warn("a library\nsays so", UserWarning, stacklevel=1)
+
+    monkeypatch.setattr(sys, "warnoptions", [])
+    warn_twice()  # Python would write a path of ours and a line of code
+    assert capsys.readouterr().err == "warning: a library says so (UserWarning)\n"
+    monkeypatch.setattr(sys, "warnoptions", ["default"])  # of somebody who looks for it
+    with pytest.warns(UserWarning, match="a library"):
+        warn_twice()
