@@ -9,7 +9,7 @@ import click
 import pytest
 from tests.hostile.every import verbs
 
-from truemoment.cli.completing import script
+from truemoment.cli.completing import SHELLS, script
 from truemoment.cli.group import CommandGroup, cli
 from truemoment.cli.threads import limited_threads
 from truemoment.evaluation.measures import parse_measure
@@ -141,6 +141,26 @@ def test_completion(call, monkeypatch, line, expected):
     status, out, err = call()
     assert (status, err) == (0, "")
     assert {found.partition(",")[2] for found in out.split()} == expected
+
+
+@pytest.mark.parametrize(
+    ("shell", "line", "place"),
+    [
+        *((shell, None, "1") for shell in SHELLS),
+        *((shell, "truemoment ev", None) for shell in SHELLS),
+        ("bash", "truemoment ev", "x"),
+        ("zsh", "truemoment ev", "x"),
+    ],
+)
+def test_variables_of_completion_that_are_none(fails, monkeypatch, shell, line, place):
+    # They were bugs: KeyError and ValueError.
+    for name, value in (("COMP_WORDS", line), ("COMP_CWORD", place)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    monkeypatch.setenv("_TRUEMOMENT_COMPLETE", f"{shell}_complete")
+    told = fails(2, "measures", "list")
+    assert told.startswith(f"_TRUEMOMENT_COMPLETE={shell}_complete: expected the words in COMP_WORDS")
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
