@@ -62,7 +62,11 @@ class _WholeNumber(click.types.IntParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         """Return a number; refuse one of more than 64 bits."""
         number = super().convert(value, param, ctx)
-        return number if abs(number) <= MOST_WHOLE else self.fail(f"expected {MOST_WHOLE:,} at most.", param, ctx)
+        return (
+            number
+            if abs(number) <= MOST_WHOLE
+            else self.fail(f"got {number}, expected {MOST_WHOLE:,} at most.", param, ctx)
+        )
 
 
 class _WholeRange(_WholeNumber, click.IntRange):
