@@ -49,3 +49,15 @@ def test_nothing_where_text_must_be_is_named(tmp_path, column, row, said):
     rewrite(without, column)
     with pytest.raises(InputError, match=said), opened(path):
         pass
+
+
+def test_a_row_that_refers_to_none_is_named(tmp_path):
+    # A task of no query ended `annotate export` and `annotate status` as a bug.
+    path = OwnPath.of(tmp_path) / "study.sqlite"
+    create_database(path)
+    with contextlib.closing(sqlite3.connect(path.checked(), isolation_level=None)) as connection:
+        connection.execute("INSERT INTO people (id, name, role, state, made_at) VALUES (1, 'w01', 'person', 'read', 0)")
+        connection.execute("INSERT INTO tasks (id, person, query, place) VALUES (7, 1, 99, 0)")
+    said = r"cannot be read \(row 7 of tasks refers to a row of queries that does not exist\)"
+    with pytest.raises(InputError, match=said), opened(path):
+        pass

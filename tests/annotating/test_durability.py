@@ -1,12 +1,14 @@
 """Nothing is lost: a server that is killed while people save has stored all that it acknowledged, and none twice."""
 
 import contextlib
+import ctypes
 import http.client
 import json
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -222,3 +224,21 @@ def test_a_network_file_system_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("truemoment.web.annotating.study.file_system_of", lambda _: "nfs4")
     with pytest.raises(InputError, match="network file system"):
         refuse_network(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs inotify")
+def test_a_new_study_has_no_rollback_journal_while_it_is_first_written(make_study):
+    # A command that was killed then left one, with which every other command refuses the study.
+    folder, _ = make_study(annotations_of(1, 1), people=1, per_query=1)
+    with contextlib.closing(sqlite3.connect(folder / "study.sqlite")) as connection:
+        assert connection.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)  # as `annotate new` leaves it
+    libc = ctypes.CDLL(None)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    libc.inotify_add_watch(watch, os.fsencode(folder), 0x100)  # files that are made
+    with contextlib.closing(connect(StudyFolder(folder).database)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    made = os.read(watch, 1 << 16)
+    os.close(watch)
+    assert b"study.sqlite-wal" in made
+    assert b"study.sqlite-journal" not in made

@@ -5,9 +5,12 @@ import shutil
 import subprocess
 import sys
 
+import click
 import pytest
+from tests.hostile.every import verbs
 
-from truemoment.cli.completing import script
+from truemoment.cli.completing import SHELLS, script
+from truemoment.cli.group import CommandGroup, cli
 from truemoment.cli.threads import limited_threads
 from truemoment.evaluation.measures import parse_measure
 from truemoment.evaluation.measures.spellings import in_our_grammar
@@ -140,6 +143,26 @@ def test_completion(call, monkeypatch, line, expected):
     assert {found.partition(",")[2] for found in out.split()} == expected
 
 
+@pytest.mark.parametrize(
+    ("shell", "line", "place"),
+    [
+        *((shell, None, "1") for shell in SHELLS),
+        *((shell, "truemoment ev", None) for shell in SHELLS),
+        ("bash", "truemoment ev", "x"),
+        ("zsh", "truemoment ev", "x"),
+    ],
+)
+def test_variables_of_completion_that_are_none(fails, monkeypatch, shell, line, place):
+    # They were bugs: KeyError and ValueError.
+    for name, value in (("COMP_WORDS", line), ("COMP_CWORD", place)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    monkeypatch.setenv("_TRUEMOMENT_COMPLETE", f"{shell}_complete")
+    told = fails(2, "measures", "list")
+    assert told.startswith(f"_TRUEMOMENT_COMPLETE={shell}_complete: expected the words in COMP_WORDS")
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_completion_in_bash(tmp_path):
     (tmp_path / "truemoment").write_text(f'#!/bin/sh\nexec {sys.executable} -m truemoment "$@"\n')
@@ -172,3 +195,70 @@ def test_no_word_shows_the_help(call):
     status, out, err = call()
     assert (status, err) == (0, "")
     assert out.startswith("Usage: truemoment")
+
+
+@pytest.mark.parametrize("number", ["nan", "NaN", "inf", "-inf", "1e400"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "tan2d", "--fps"),
+        ("evaluate", "a.jsonl", "--frame-rate"),
+        ("bench", "closer-look", "-o", "bench", "--budget-hours"),
+        ("resplit", "-o", "new", "--ood"),
+    ],
+)
+def test_a_number_within_limits_is_finite(fails, words, number):
+    # NaN is not below a smallest number, and not above a largest one.
+    assert f"Invalid value for {words[-1]!r}" in fails(2, *words, number)
+
+
+@pytest.mark.parametrize("number", ["x", "", "1.5", "nan"])
+def test_an_option_of_whole_numbers_says_what_it_expects(fails, number):
+    assert f"{number!r} is not a valid whole number" in fails(2, "train", "tan2d", "--seed", number)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63), 10**400])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("collect", "review", "new", "--html", "new.html", "--most-per-film"),
+        ("predict", "endpoint", "x", "-o", "x.jsonl", "--frames"),
+    ],
+)
+def test_a_whole_number_has_64_bits(fails, words, number):
+    # 400 digits were "a bug of ours" in the sample of a review.
+    told = fails(2, *words, str(number))
+    assert f"Invalid value for {words[-1]!r}: " in told
+    assert "expected 9,223,372,036,854,775,807 at most" in told or "is not in the range" in told
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "tan2d", "--select-split"),
+        ("train", "tan2d", "--features"),
+        ("predict", "run", "run", "-o", "new.jsonl", "--features"),
+        ("evaluate", "a.jsonl", "--split"),
+        ("evaluate", "a.jsonl", "--dataset"),
+    ],
+)
+def test_a_name_is_not_empty(fails, words):
+    # An empty split of `train` was the recipe's; empty features of a run "were made of published weights".
+    assert f"Invalid value for {words[-1]!r}: is empty, expected a name" in fails(2, *words, "")
+
+
+def test_every_default_is_a_value_that_its_option_takes():
+    refused = []
+    for verb in verbs():
+        command = cli
+        for word in verb.split():
+            command = command.get_command(click.Context(command), word)
+        command = command.own if isinstance(command, CommandGroup) else command
+        context = click.Context(command)
+        for parameter in command.params:
+            if isinstance(parameter.default, str | int | float):
+                try:
+                    parameter.type_cast_value(context, parameter.default)
+                except click.UsageError as error:
+                    refused.append(f"{verb} {error.format_message()}")
+    assert refused == []

@@ -1,6 +1,7 @@
 """What goes wrong: the exit status, and one line on standard error that says what and what was expected."""
 
 import errno
+import importlib
 import json
 import os
 from pathlib import Path
@@ -290,6 +291,19 @@ def test_what_the_machine_lacks_or_a_name_is_not_is_no_bug_of_ours(fails, monkey
 
     monkeypatch.setattr(truemoment.cli.group.cli, "invoke", fail)
     assert fails(2, "measures", "list") == said
+
+
+def test_a_package_that_fails_while_it_is_imported_is_no_bug_of_ours(fails, monkeypatch, tmp_path):
+    # PyTorch does for TORCH_LOGS=x.
+    (tmp_path / "fails_at_once.py").write_text("def look():\n    raise ValueError('invalid settings')\n\nlook()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def load(_):
+        importlib.import_module("fails_at_once")
+
+    monkeypatch.setattr(truemoment.cli.group.cli, "invoke", load)
+    told = "a package cannot be loaded (ValueError: invalid settings); is a variable of the environment wrong?"
+    assert fails(2, "measures", "list") == told
 
 
 class PanicException(BaseException):

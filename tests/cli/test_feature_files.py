@@ -54,6 +54,14 @@ def test_the_frames_are_those_of_the_filter(tmp_path, paint, seconds):
     assert ours == pytest.approx(shades_by_filter(path, 2.0), abs=0.5)
 
 
+@pytest.mark.parametrize("every_s", ["1e-320", "9e-07"])
+def test_a_clip_is_not_shorter_than_a_frame(fails, tmp_path, films, every_s):
+    # The rows of a second were infinite: "a bug of ours".
+    told = fails(2, "features", "extract", films, "-o", tmp_path / "new", "--model", "scenes", "--every", every_s)
+    assert told == f"--every: got {float(every_s):g}, expected seconds, 1e-06 or more"
+    assert not (tmp_path / "new").exists()
+
+
 def test_rows_are_the_vectors_of_the_middles(films, tmp_path):
     """`a.mp4` is grey up to 20 s and red up to 28 s: rows of 2 s change at 10 and 14."""
     encoder = load_encoder("scenes", device="cpu")

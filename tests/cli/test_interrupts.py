@@ -160,3 +160,15 @@ def test_an_error_that_comes_of_an_interrupt_is_the_interrupt(capfd, monkeypatch
     monkeypatch.setattr(cli, "invoke", fail)
     assert run(["measures", "list"]) == 130
     assert capfd.readouterr() == ("", LINE)
+
+
+def test_what_fails_after_the_work_is_not_shown():
+    # Where memory ends, a callback of PyTorch wrote its traceback behind the line of the error.
+    code = """
+import atexit
+from truemoment.cli import main
+atexit.register(lambda: 1 / 0)
+main(["--version"])
+"""
+    status, out, err = python(code)
+    assert (status, out.split()[0], err) == (0, "truemoment", "")

@@ -1,13 +1,15 @@
 """No verb writes over what it reads: refused before any work, and every byte stays."""
 
 import json
+import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
 from truemoment.base.boundary.terminal import clean_streams
 from truemoment.base.errors import UsageError
-from truemoment.cli.outputs import files_of_run, refuse_outputs, say
+from truemoment.cli.outputs import files_of_run, refuse_outputs, say, show_warnings
 
 MAD = ["--dataset", "mad", "--split", "test", "--data-dir", "data"]
 FEATURES = ["frames.h5", "--sentences", "sentences.h5"]
@@ -154,3 +156,39 @@ def test_a_name_begins_no_other_line(capsys):
         say("note: a\x07\x1b[31m\nFORGED\u2028.mp4", err=True)
         say(str(Path("電影　é\udcff.mp4")))
     assert capsys.readouterr() == ("電影　é\\xff.mp4\n", "note: a\\x07\\x1b[31m FORGED .mp4\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "blind-tan", *OWN, "--results", "-"],
+        ["sweep", "tan2d", "--world", "videos=30", "--dial", "perception=1", "-o", "sweep", "--results", "-"],
+        ["evaluate", "a.jsonl", *OWN, "--save-scores", "-"],
+        ["evaluate", "a.jsonl", *OWN, "--fields", "sentence=text", "--save-fields", "-"],
+        ["retrieve", *FEATURES, *OWN, "--save-similarities", "-"],
+        ["collect", "align", "films/a.mp4", "films/b.mp4", "-o", "-"],
+        ["convert", "a.jsonl", "--to", "csv", "-o", "./-"],
+    ],
+    ids=lambda words: f"{words[0]} {words[-2]}",
+)
+@pytest.mark.usefixtures("in_colours", "material")
+def test_no_file_is_named_as_standard_output_is(fails, words):
+    # Each wrote a file whose name is "-".
+    told = fails(2, *words)
+    assert told.endswith(f"{words[-2]} -: cannot go to standard output, expected the name of a file")
+    assert not Path("-").exists()
+
+
+def test_a_warning_of_a_library_is_one_line(capsys, monkeypatch):
+    def warn_twice():
+        with show_warnings():
+            warnings.simplefilter("always")
+            for _ in range(2):
+                warnings.warn("a library\nsays so", UserWarning, stacklevel=1)
+
+    monkeypatch.setattr(sys, "warnoptions", [])
+    warn_twice()  # Python would write a path of ours and a line of code
+    assert capsys.readouterr().err == "warning: a library says so (UserWarning)\n"
+    monkeypatch.setattr(sys, "warnoptions", ["default"])  # of somebody who looks for it
+    with pytest.warns(UserWarning, match="a library"):
+        warn_twice()

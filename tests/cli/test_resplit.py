@@ -479,7 +479,7 @@ def test_mistakes_are_told_in_a_line(fails, here, words, line):
         (MINE, "Missing option '-o' / '--out'"),
         ((*MINE, *OUT, "--ood", "0"), "Invalid value for '--ood': 0.0 is not in the range 0<x<1."),
         ((*MINE, *OUT, "--val", "1"), "Invalid value for '--val': 1.0 is not in the range 0<x<1."),
-        ((*MINE, *OUT, "--iid", "nan"), "got iid nan, expected a share of more than 0 and less than 1"),
+        ((*MINE, *OUT, "--iid", "nan"), "Invalid value for '--iid': nan is not a finite number"),
         ((*MINE, *OUT, "--marked", "20"), "Invalid value for '--marked': 20.0 is not in the range 0<x<1."),
         ((*MINE, *OUT, "--permutations", "98"), "Invalid value for '--permutations': "),
         ((*MINE, *OUT, "--seed", "-1"), "Invalid value for '--seed': "),

@@ -48,6 +48,7 @@ def test_features_and_saved_similarities_agree(films, tmp_path, capsys):
         (["--margin-s", "-1"], "--margin-s: got -1, expected seconds of 0 or more"),
         (["--measures", "R@1"], "unknown measure 'R@1', expected t2c: or c2t:"),
         (["--tie", "nan"], "--tie: got nan, expected a difference of 0 or more"),
+        (["--tie", "1e308"], "--tie: got 1e+308, expected a difference of 0 or more, up to 1e+30"),
         (["--split", "nowhere"], "nowhere"),
         (["--fit-split", "val"], "MAD_val.json is missing"),
     ],
@@ -73,6 +74,15 @@ def learning(films, out, *more):
     texts = [word for of in ("train", "test") for word in ("--sentences", mad / SENTENCES.replace("test", of))]
     small = ["--fps", 5, "--select-split", "held out", "--set", "train.epochs=1", "--set", "train.batch=8", "--quiet"]
     return [str(word) for word in [*given, *texts, *small, *more]]
+
+
+@pytest.mark.parametrize("margin", ["1", "-1", "nan"])
+def test_a_margin_that_nothing_uses_is_refused(fails, films, margin):
+    # It was ignored: with --model the recipe of the run sets the margin, and similarities are there already.
+    told = fails(2, *words(films, "--model", "run", "--margin-s", margin))
+    assert told == f"--margin-s: got {margin}, but the recipe of --model sets it; leave it out"
+    told = fails(2, "retrieve", "similarities.npz", "--margin-s", margin)
+    assert told == f"--margin-s: got {margin}, but the similarities are given; leave it out"
 
 
 def test_a_trained_model_ranks_clips(films, tmp_path, capsys):

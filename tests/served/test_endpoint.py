@@ -9,7 +9,7 @@ import time
 import pytest
 
 from truemoment.base.boundary.endpoints import checked_url
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import DataWarning, UsageError
 from truemoment.learning.served import Endpoint, EndpointError, key_from_environment
 
 from .stub import FAST_S, Reply, error, said
@@ -166,8 +166,9 @@ def test_an_answer_without_end(fails, monkeypatch):
 
 def test_nobody_there():
     endpoint = Endpoint("http://127.0.0.1:9", "m", retries=1, first_wait_s=FAST_S)
-    with endpoint.connect() as connection, pytest.raises(EndpointError) as found:
-        endpoint.ask(connection, MESSAGES)
+    said = r"the endpoint http://127\.0\.0\.1:9 cannot be reached \(Connection refused\); it is asked again, 1 times"
+    with pytest.warns(DataWarning, match=said), endpoint.connect() as connection, pytest.raises(EndpointError) as found:
+        endpoint.ask(connection, MESSAGES)  # six retries took a minute without a word
     assert "cannot be reached (Connection refused)" in str(found.value)
 
 

@@ -758,7 +758,7 @@ def test_words_of_a_larger_model(folder):
     refused(folder)
 
 
-@pytest.mark.parametrize("device", ["nowhere", "cuda:77", "", "cpu:x"])
+@pytest.mark.parametrize("device", ["nowhere", "cuda:77", "", "cpu:x", "meta", "hpu", "privateuseone"])
 def test_no_such_device(clip, device):
     with pytest.raises(UsageError, match="cannot be used here"):
         load_encoder(str(clip), device=device)

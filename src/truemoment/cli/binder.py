@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import os
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -21,8 +22,18 @@ from truemoment.base.request import Request, fields_of, named_files, option_of, 
 from truemoment.cli import completing
 from truemoment.cli.command import Command
 from truemoment.cli.expected import expect
-from truemoment.cli.outputs import files_of_run, refuse_files, refuse_folder, refuse_no_parent, refuse_outputs
+from truemoment.cli.outputs import (
+    STANDARD_OUTPUT,
+    files_of_run,
+    refuse_files,
+    refuse_folder,
+    refuse_no_parent,
+    refuse_outputs,
+)
 from truemoment.cli.parts import Threads
+
+MOST_WHOLE = 2**63 - 1
+"""Largest whole number of 64 bits."""
 
 
 class _NamedPath(click.Path):
@@ -33,8 +44,54 @@ class _NamedPath(click.Path):
         return super().convert(value, param, ctx) if value != "" else self.fail("is empty, expected a path", param, ctx)
 
 
+class _Name(click.types.StringParamType):
+    """A name of one character or more: an empty one would be the default or all, where a variable is not set."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Return a text; refuse an empty one."""
+        if value == "" and not (param is not None and param.default == ""):
+            self.fail("is empty, expected a name", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class _WholeNumber(click.types.IntParamType):
+    """A whole number of 64 bits at most: others are too large for arrays and for floating point."""
+
+    name = "whole number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Return a number; refuse one of more than 64 bits."""
+        number = super().convert(value, param, ctx)
+        return (
+            number
+            if abs(number) <= MOST_WHOLE
+            else self.fail(f"got {number}, expected {MOST_WHOLE:,} at most.", param, ctx)
+        )
+
+
+class _WholeRange(_WholeNumber, click.IntRange):
+    """Such a number within limits."""
+
+
+class _Number(click.FloatRange):
+    """A finite number within limits: no comparison with a limit refuses NaN."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Return a number; refuse NaN and infinity."""
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
+
+
 FILE = _NamedPath(path_type=Path)
 """A file or folder, which need not exist."""
+
+NAME_METAVARS = ("NAME", "SOURCE")
+"""Placeholders of options whose text names something, such as a split."""
+
+STANDARD_OUTPUT_OPTIONS = ("--json", "--csv", "--bibtex", "--html")
+"""Options whose file may be "-", which is standard output; a page refuses it itself."""
 
 
 def command(name: str, group: click.Group | None = None) -> Callable[[Callable[..., None]], Command]:
@@ -155,11 +212,13 @@ def _kind(hint: Any, how: Mapping[str, Any]) -> tuple[Any, bool]:  # noqa: ANN40
     if get_origin(hint) is Literal or how.get("choices"):
         return click.Choice(how.get("choices") or get_args(hint)), many
     if limits := how.get("limits"):
-        of_number: Any = click.IntRange if hint is int else click.FloatRange
+        of_number: Any = _WholeRange if hint is int else _Number
         return of_number(*limits, min_open=how["is_open"], max_open=how["is_open"]), many
+    if hint is int:
+        return _WholeNumber(), many
     if hint is Path or (role and hint is not str):
         return FILE, many
-    return hint, many
+    return (_Name() if hint is str and how.get("metavar") in NAME_METAVARS else hint), many
 
 
 def begin(*requests: Request) -> None:
@@ -202,6 +261,8 @@ def _refuse_what_is_there(path: Path, role: str | None, option: str) -> None:
         refuse_folder(path)
     elif role == roles.WRITE and path.is_dir():
         raise UsageError(f"{option} {path}: is a folder, expected a file")
+    elif role == roles.WRITE and path == STANDARD_OUTPUT and option not in STANDARD_OUTPUT_OPTIONS:
+        raise UsageError(f"{option} -: cannot go to standard output, expected the name of a file")
 
 
 def _files_of(dataset: str, data_dir: Path | None) -> list[Path]:

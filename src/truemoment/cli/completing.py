@@ -89,7 +89,15 @@ def script(shell: str) -> str:
 def answer(instruction: str) -> str:
     """Return the completions for an instruction such as ``bash_complete``; nothing for another."""
     shell, _, what = instruction.partition("_")
-    return _completion(shell).complete() if shell in SHELLS and what == "complete" else ""
+    if shell not in SHELLS or what != "complete":
+        return ""
+    try:
+        words = _completion(shell)
+        words.get_completion_args()
+    except (KeyError, ValueError):
+        problem = f"{VARIABLE}={instruction}: expected the words in COMP_WORDS and the place of one in COMP_CWORD"
+        raise UsageError(f"{problem}, as the script of 'truemoment completion' sets them") from None
+    return words.complete()
 
 
 def _completion(shell: str) -> ShellComplete:

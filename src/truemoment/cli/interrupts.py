@@ -52,8 +52,12 @@ def is_interrupted() -> bool:
 
 
 def end_at_once(status: int) -> None:
-    """From now on, an interrupt ends the process with the status that it has already, since its work is done."""
+    """From now on, an interrupt ends the process with the status that it has already, since its work is done.
+
+    What fails in the end of the interpreter, as callbacks of PyTorch do without memory, is not shown behind the result.
+    """
     _Process.status = status
+    sys.unraisablehook = lambda _: None
     if signal.getsignal(signal.SIGINT) is _interrupt:
         signal.signal(signal.SIGINT, lambda *_: os._exit(status))
         signal.setitimer(signal.ITIMER_REAL, 0)

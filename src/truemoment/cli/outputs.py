@@ -17,7 +17,7 @@ import click
 from truemoment.base.boundary.inputs import will_write
 from truemoment.base.boundary.new_folder import refuse_folder as refuse_folder  # noqa: PLC0414 - as the others here
 from truemoment.base.boundary.new_folder import refuse_no_parent as refuse_no_parent  # noqa: PLC0414 - as above
-from truemoment.base.boundary.text import printable
+from truemoment.base.boundary.text import printable, short_line
 from truemoment.base.errors import DataWarning, UsageError
 from truemoment.base.request import Running
 from truemoment.cli import closed
@@ -171,13 +171,20 @@ def warn(why: str) -> None:
 
 @contextmanager
 def show_warnings() -> Iterator[None]:
-    """Show each warning about a file on one line of standard error."""
+    """Show each warning on one line of standard error.
+
+    Warnings of libraries are as Python shows them, with the line of code, only where somebody asks for warnings
+    (``-W``, ``PYTHONWARNINGS``).
+    """
     seen: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *place: Any) -> None:  # noqa: ANN401 - of the module
-        if not issubclass(category, DataWarning):
+        is_ours = issubclass(category, DataWarning)
+        if sys.warnoptions and not is_ours:
             usual(message, category, *place)
-        elif (text := str(message)) not in seen:
+            return
+        text = str(message) if is_ours else f"{short_line(str(message))} ({category.__name__})"
+        if text not in seen:
             seen.add(text)
             warn(text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from truemoment.base.errors import UsageError
 from truemoment.base.request import In, InRun, Out, Request, argument, number, option, seed
 from truemoment.cli import binder
 from truemoment.cli.delivery import deliver
@@ -49,6 +50,9 @@ def command(request: RetrieveRequest, data: MappedData, _threads: ModelThreads, 
     from truemoment.searching.clips.measures import DEFAULT_MEASURES, parse_retrieval_measures
     from truemoment.searching.clips.ranked_clips import RetrievalChoices, rank_features, rank_similarities
 
+    if request.margin_s != 0 and (request.model is not None or request.sentences is None):
+        why = "the similarities are given" if request.model is None else "the recipe of --model sets it"
+        raise UsageError(f"--margin-s: got {request.margin_s:g}, but {why}; leave it out")
     choices = RetrievalChoices(
         measures=parse_retrieval_measures(request.measures or DEFAULT_MEASURES),
         fit_split=request.fit_split,

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import traceback
+from pathlib import Path
 from types import MappingProxyType
 
 import click
@@ -124,9 +125,20 @@ def _machine_problem(error: BaseException) -> str | None:
         extra = EXTRAS.get(error.name or "")
         return extra and f"this needs the package {error.name}: pip install 'truemoment[{extra}]'"
     is_theirs = isinstance(error, ImportError) and not (error.name or "").startswith("truemoment")
+    if not is_theirs and _comes_of_an_import(error):
+        return f"a package cannot be loaded ({type(error).__name__}: {error}); is a variable of the environment wrong?"
     if is_theirs or isinstance(error, SystemError) or type(error).__name__ == PANIC:
         return f"a package cannot be loaded, or fails ({error}); is it whole, and is there enough memory?"
     return None
+
+
+def _comes_of_an_import(error: BaseException) -> bool:
+    """Whether an error was raised while a package of others was imported, as PyTorch does for some variables."""
+    own, is_importing = str(Path(__file__).parents[1]), False
+    for frame, _ in traceback.walk_tb(error.__traceback__):  # Python leaves frames of its own imports out
+        is_own = frame.f_code.co_filename.startswith(own)
+        is_importing = not is_own and (is_importing or frame.f_code.co_name == "<module>")
+    return is_importing
 
 
 def _text_problem(error: BaseException) -> str | None:

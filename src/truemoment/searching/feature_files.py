@@ -94,6 +94,10 @@ class ExtractionReport:
     failed: dict[str, str] = field(default_factory=dict)
 
 
+LEAST_EVERY_S = 1e-6
+"""Shortest clip, seconds: no video has more frames than one in that time."""
+
+
 @dataclass(frozen=True)
 class Extraction:
     """How rows are made.
@@ -115,6 +119,10 @@ class Extraction:
     dtype: DType = "float32"
     engine: Engine = "local"
     workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.every_s >= LEAST_EVERY_S:
+            raise UsageError(f"--every: got {self.every_s:g}, expected seconds, {LEAST_EVERY_S:g} or more")
 
     @property
     def fps(self) -> float:

@@ -108,7 +108,12 @@ def convert(values: Mapping[str, Any], kind: type[S], path: AnyPath | None, fiel
         if wrong := [
             number for number in numbers if isinstance(number, int | float) and not abs(number) <= MOST_NUMBER
         ]:  # or NaN
-            problem = f"got {wrong[0]:g}, expected a number from {-MOST_NUMBER:g} to {MOST_NUMBER:g}"
+            number_text = (
+                f"{wrong[0]:g}"
+                if isinstance(wrong[0], float)
+                else f"a whole number of {len(str(abs(wrong[0])))} digits"
+            )
+            problem = f"got {number_text}, expected a number from {-MOST_NUMBER:g} to {MOST_NUMBER:g}"
             raise InputError(problem, path=path, field=field + key)
     return record
 

@@ -639,9 +639,9 @@ def _device_of(device: str | None) -> torch.device:
     if device is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        torch.empty(0, device=device)
+        torch.empty(1, device=device).cpu()  # numbers come back from it, unlike from "meta"
         return torch.device(device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
         reason = str(error).splitlines()[0] if str(error) else "not known"
         raise UsageError(f"got the device {device!r}, which cannot be used here ({reason})") from None
 

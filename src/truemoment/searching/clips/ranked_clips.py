@@ -26,6 +26,9 @@ from truemoment.searching.clips.similarity_file import read_similarities, write_
 from truemoment.searching.opening import open_features
 from truemoment.searching.unit_vectors import unit
 
+MOST_TIE = 1e30
+"""Largest difference that counts as equal: the similarities are numbers of 32 bits."""
+
 
 @dataclass(frozen=True)
 class RetrievalChoices:
@@ -59,8 +62,8 @@ class RetrievalChoices:
     save: Path | None = None
 
     def __post_init__(self) -> None:
-        if not self.tie >= 0:
-            raise MeasureError(f"--tie: got {self.tie:g}, expected a difference of 0 or more")
+        if not 0 <= self.tie <= MOST_TIE:
+            raise MeasureError(f"--tie: got {self.tie:g}, expected a difference of 0 or more, up to {MOST_TIE:g}")
 
 
 @dataclass(frozen=True, eq=False)

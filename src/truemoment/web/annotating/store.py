@@ -92,12 +92,24 @@ def connect(path: AnyPath, *, read_only: bool = False) -> sqlite3.Connection:
         _refuse_other_names(connection, path)
         if not read_only:  # the first changes the file: what is refused stays as it was
             with undamaged(path):
-                connection.execute("PRAGMA journal_mode=WAL")
+                _write_ahead(connection)
                 connection.execute("PRAGMA synchronous=FULL")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Let a database have a write-ahead log, without a rollback journal meanwhile.
+
+    The change is two bytes of the first page. A process that was killed would leave a journal of it, and another
+    process would find one: both are refused.
+    """
+    (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+    if mode != "wal":
+        connection.execute("PRAGMA journal_mode=MEMORY")
+        connection.execute("PRAGMA journal_mode=WAL")
 
 
 def _refuse_other_names(connection: sqlite3.Connection, path: AnyPath) -> None:
@@ -139,6 +151,8 @@ def opened(path: OwnPath) -> Iterator[sqlite3.Connection]:
         ((state,),) = connection.execute("PRAGMA quick_check(1)")
         if state != "ok":
             raise sqlite3.DatabaseError(state)
+        if lost := connection.execute("PRAGMA foreign_key_check").fetchone():  # table, row, table that it refers to
+            raise sqlite3.DatabaseError(f"row {lost[1]} of {lost[0]} refers to a row of {lost[2]} that does not exist")
         yield connection
 
 

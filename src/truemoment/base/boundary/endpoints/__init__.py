@@ -16,8 +16,10 @@ import functools
 import http.client
 import os
 import re
+import socket
 import threading
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
@@ -27,7 +29,7 @@ import msgspec
 
 from truemoment.base.boundary.endpoints.connection import BadReplyError, Connection, Reply, is_loopback
 from truemoment.base.boundary.endpoints.key import IN_ANSWER, Key
-from truemoment.base.errors import InputError, MissingPackageError, UsageError
+from truemoment.base.errors import DataWarning, InputError, MissingPackageError, UsageError
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -170,6 +172,7 @@ class OpenAIEndpoint:
             wait=wait,
             sleep=tenacity.sleep_using_event(stop),
             retry=tenacity.retry_if_exception(lambda e: isinstance(e, EndpointError) and e.fault == "transient"),
+            before_sleep=self._announce,
             reraise=True,
         )
         for attempt in retrying:
@@ -178,6 +181,14 @@ class OpenAIEndpoint:
                 value = self._once(connection, path, body, read)
                 return value, attempt.retry_state.attempt_number, time.monotonic() - began
         raise EndpointError("got no request", "transient")
+
+    def _announce(self, state: RetryCallState) -> None:
+        """Warn that an endpoint is asked again which nothing reaches: an address that is wrong would seem to hang."""
+        error = state.outcome.exception() if state.outcome else None
+        is_nobody = error is not None and isinstance(error.__context__, ConnectionRefusedError | socket.gaierror)
+        if is_nobody and state.attempt_number == 1:
+            problem = f"the endpoint {self.url} {error}; it is asked again, {self.retries} times"
+            warnings.warn(problem, DataWarning, stacklevel=2)
 
     def _once(self, connection: Connection, path: str, body: bytes, read: Callable[[bytes], T]) -> T:
         headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
