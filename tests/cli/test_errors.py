@@ -391,6 +391,17 @@ def test_a_page_without_a_package_of_pages_names_the_install_line(tmp_path, word
     assert done.stderr == "truemoment: this needs the package h11: pip install 'truemoment[pages]'\n"
 
 
+@pytest.mark.parametrize(
+    ("option", "package"), [("--search", "torch"), ("--browse", "torch"), ("--collect", "rapidfuzz")]
+)
+def test_a_demo_without_a_package_is_refused_before_any_work(fails, tmp_path, monkeypatch, option, package):
+    """With the extra `pages` alone, `demo --browse` rendered its videos and then named another extra."""
+    monkeypatch.setitem(sys.modules, package, None)
+    said = fails(2, "demo", option, "--no-open", "--out", tmp_path / "demo")
+    assert f"needs the package {package}: pip install 'truemoment[" in said
+    assert not (tmp_path / "demo").exists()
+
+
 def test_another_missing_package_is_a_bug_of_ours(fails, monkeypatch):
     def missing(_):
         raise ModuleNotFoundError("No module named 'else'", name="else")
