@@ -191,14 +191,14 @@ def test_a_new_word_that_leaks_is_seen(worded):
     row = np.flatnonzero(worded.members[ASIDE] & holds)[0]
     found = promise(moved(worded, [row], "train"), "new-words")
     assert found.is_kept is False
-    assert found.finding == "0 queries of test-ood have none of the new words; 1 of other splits have one."
+    assert found.finding == "0 queries of test-ood have none of the new words; 1 of other splits has one."
 
 
 def test_a_query_of_test_ood_without_a_new_word_is_seen(worded):
     row = np.flatnonzero(worded.members["train"])[0]
     found = promise(moved(worded, [row], "test-ood"), "new-words")
     assert found.is_kept is False
-    assert found.finding == "1 query of test-ood without any of the new words; 0 of other splits with one."
+    assert found.finding == "1 query of test-ood has none of the new words; 0 of other splits have one."
 
 
 def test_a_new_composition_of_a_word_that_training_lost_is_seen():

@@ -191,14 +191,14 @@ def _new_terms(split: Resplit) -> Promise:
         unknown = int((ood & ~parts_known(split.ranking, split.terms, rest)).sum())
         if unknown:
             finding = (
-                f"{counted(unknown, 'query', 'queries')} of test-ood with only new compositions of words that no "
-                "other split composes."
+                f"{counted(unknown, 'query of test-ood has', 'queries of test-ood have')} only new compositions of "
+                "words that no other split composes."
             )
             return Promise("new-words", is_kept=False, finding=finding)
     if n_others or n_without:
         finding = (
-            f"{counted(n_without, 'query', 'queries')} of test-ood without any of the new {kind}; {n_others:,} of "
-            "other splits with one."
+            f"{counted(n_without, 'query of test-ood has', 'queries of test-ood have')} none of the new {kind}; "
+            f"{n_others:,} of other splits {'has' if n_others == 1 else 'have'} one."
         )
         return Promise("new-words", is_kept=False, finding=finding)
     finding = f"Each query of test-ood has one of {len(new):,} new {kind}; no query of train, val or test-iid has one"
