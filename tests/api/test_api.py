@@ -14,7 +14,7 @@ import pytest
 
 import truemoment as tm
 from truemoment.base.boundary.documents import as_json
-from truemoment.base.errors import InputError, UsageError
+from truemoment.base.errors import InputError, MissingPackageError, UsageError
 from truemoment.cli.group import cli
 from truemoment.studies.audit.checks import excess_where_blind_misses
 from truemoment.worlds import make_world
@@ -168,6 +168,14 @@ def test_frames_of_data():
     )
     assert pytest.importorskip("pandas").DataFrame(scores.table()).equals(scores.to_pandas())
     assert pytest.importorskip("polars").DataFrame(scores.table()).equals(scores.to_polars())
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_frames_of_data_without_their_package_name_the_install_line(monkeypatch, package):
+    scores = tm.evaluate(EXAMPLES / "predictions.jsonl", annotations=EXAMPLES / "annotations.jsonl", measures="mIoU")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingPackageError, match=rf"^to_{package}\(\) needs .* pip install 'truemoment\[tables\]'$"):
+        getattr(scores, f"to_{package}")()
 
 
 @pytest.mark.slow

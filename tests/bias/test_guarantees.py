@@ -102,7 +102,7 @@ def test_a_shared_video_is_seen(good):
     row = next(at for at in np.flatnonzero(train) if sizes[queries.video_id[at]] > 1)
     found = promise(moved(good, [row], "test-iid"), "no-shared-video")
     assert found.is_kept is False
-    assert found.finding == "1 videos are in two splits."
+    assert found.finding == "1 video is in two splits."
 
 
 def test_a_query_in_two_splits_or_in_none_is_seen(good):
@@ -191,14 +191,14 @@ def test_a_new_word_that_leaks_is_seen(worded):
     row = np.flatnonzero(worded.members[ASIDE] & holds)[0]
     found = promise(moved(worded, [row], "train"), "new-words")
     assert found.is_kept is False
-    assert found.finding == "0 queries of test-ood have none of the new words; 1 of other splits have one."
+    assert found.finding == "0 queries of test-ood have none of the new words; 1 of other splits has one."
 
 
 def test_a_query_of_test_ood_without_a_new_word_is_seen(worded):
     row = np.flatnonzero(worded.members["train"])[0]
     found = promise(moved(worded, [row], "test-ood"), "new-words")
     assert found.is_kept is False
-    assert found.finding == "1 queries of test-ood have none of the new words; 0 of other splits have one."
+    assert found.finding == "1 query of test-ood has none of the new words; 0 of other splits have one."
 
 
 def test_a_new_composition_of_a_word_that_training_lost_is_seen():

@@ -72,7 +72,7 @@ def test_one_command_one_person(films, capsys):
         assert process.wait(20) == 0
         assert "Traceback" not in process.stderr.read()
     assert run(["annotate", "export", "mine.study", "-o", "marked"]) == 0
-    assert "1 lines" in capsys.readouterr().out
+    assert "1 line" in capsys.readouterr().out
     line = json.loads((films / "marked" / "annotations.jsonl").read_text())
     assert (line["video_id"], line["moments"], line["annotators"]) == (
         "v1",
@@ -99,7 +99,7 @@ def test_a_study_is_made_prepared_and_listed(films, capsys):
     assert len(set(links)) == 2
     assert run(["annotate", "prepare", "lab"]) == 0
     printed = capsys.readouterr()
-    assert "1 videos are ready, 1 by a playable copy" in printed.out
+    assert "1 video is ready, 1 by a playable copy" in printed.out
     assert "not playable: v2" in printed.err
     assert run(["annotate", "people", "lab", "list"]) == 0
     assert "w02" in capsys.readouterr().out

@@ -68,14 +68,14 @@ class TestCheck:
         lines = out.splitlines()
         assert [line.split(maxsplit=1) for line in lines[:2]] == [
             ["dataset", "own.jsonl"],
-            ["all", "2 queries, 1 videos"],
+            ["all", "2 queries, 1 video"],
         ]
-        assert lines[-1].split(maxsplit=1) == ["serious", "unexpected: all: swapped: 1 moments"]
-        assert any(line.split() == ["all", "fault", "swapped", "1", "moments", "v#0"] for line in lines)
-        assert any(line.split() == ["all", "remark", "leading", "blank", "1", "moments", "v#1"] for line in lines)
+        assert lines[-1].split(maxsplit=1) == ["serious", "unexpected: all: swapped: 1 moment"]
+        assert any(line.split() == ["all", "fault", "swapped", "1", "moment", "v#0"] for line in lines)
+        assert any(line.split() == ["all", "remark", "leading", "blank", "1", "moment", "v#1"] for line in lines)
 
     def test_quiet_tells_only_what_is_unexpected(self, call, faulty):
-        assert call("datasets", "check", faulty, "--quiet") == (1, "serious  unexpected: all: swapped: 1 moments\n", "")
+        assert call("datasets", "check", faulty, "--quiet") == (1, "serious  unexpected: all: swapped: 1 moment\n", "")
 
     def test_json(self, call, faulty):
         status, out, err = call("datasets", "check", faulty, "--json", "-")
@@ -84,7 +84,7 @@ class TestCheck:
         assert document["schema"] == "truemoment/dataset-check/1"
         assert document["truemoment"] == __version__
         assert document["counts"] == {"all": {"n_queries": 2, "n_videos": 1}}
-        assert document["unexpected"] == ["all: swapped: 1 moments"]
+        assert document["unexpected"] == ["all: swapped: 1 moment"]
         assert {(f["kind"], f["fault"], tuple(f["ids"])) for f in document["findings"]} == {
             ("swapped", True, ("v#0",)),
             ("leading blank", False, ("v#1",)),
@@ -121,7 +121,7 @@ class TestCheck:
     def test_a_dataset_that_differs(self, call, small_tacos):
         status, out, err = call("datasets", "check", "tacos", "--data-dir", small_tacos, "--full")
         assert status == 1
-        assert re.search("^val +1 queries, 1 videos$", out, re.MULTILINE)
+        assert re.search("^val +1 query, 1 video$", out, re.MULTILINE)
         lines = [" ".join(part.split()) for part in re.split("^(?:serious|warning) +", out, flags=re.MULTILINE)]
         assert f"unexpected: {small_tacos}/tacos/val.json: content differs from the published file (checksum)" in lines
         assert "unexpected: val: 1 queries, published 4,436 (counted in the file 2D-TAN released)" in lines

@@ -1,9 +1,13 @@
 """What goes wrong: the exit status, and one line on standard error that says what and what was expected."""
 
+import ast
 import errno
 import importlib
 import json
 import os
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,7 @@ import truemoment.cli.group
 from truemoment.base.boundary.text import short_line
 from truemoment.base.errors import UsageError
 from truemoment.cli import run
+from truemoment.cli.running import EXTRAS
 from truemoment.data.datasets import NO_DATA_FOLDER
 from truemoment.evaluation.measures import FAMILIES
 from truemoment.evaluation.protocols import CONVENTION_FIELDS, PROTOCOLS
@@ -361,6 +366,54 @@ def test_a_missing_package_of_models_is_told_with_its_extra(fails, monkeypatch, 
 
     monkeypatch.setattr(truemoment.cli.group.cli, "invoke", missing)
     assert fails(2, "measures", "list") == f"this needs the package {package}: pip install 'truemoment[models]'"
+
+
+CORE_NAMES = {"numpy", "msgspec", "click", "tabulate", "tqdm", "pooch", "requests", "lemminflect", "snowballstemmer"}
+CORE_NAMES |= {"platformdirs", "threadpoolctl", "matplotlib", "contourpy", "jinja2", "markupsafe", "truemoment"}
+"""What the core imports: the dependencies of pyproject.toml, and markupsafe of jinja2."""
+
+OTHERS = {"_typeshed": "for types only", "vosk": "no extra has it", "espeakng_loader": "no extra for users has it"}
+
+
+def test_every_optional_package_that_is_imported_has_an_extra():
+    """`open` and `browse` ended as a bug of ours on a plain installation: h11 was imported and had no extra here."""
+    imported = set()
+    for path in Path(truemoment.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                imported.add((node.module or "").partition(".")[0])
+    optional = imported - CORE_NAMES - set(sys.stdlib_module_names) - set(OTHERS)
+    assert {"h11", "torch"} < optional
+    assert optional - set(EXTRAS) == set()
+
+
+def test_every_extra_that_is_named_exists():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert set(EXTRAS.values()) <= set(project["optional-dependencies"])
+
+
+@pytest.mark.parametrize("words", [["open", "."], ["browse", "a.jsonl", "--annotations", "a.jsonl"]])
+def test_a_page_without_a_package_of_pages_names_the_install_line(tmp_path, words):
+    (tmp_path / "a.jsonl").write_text('{"video_id": "a", "sentence": "b", "moments": [[1, 2]], "duration_s": 9.0}\n')
+    without = "import sys; sys.modules['h11'] = None; from truemoment.cli import run; sys.exit(run(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", without, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "truemoment: this needs the package h11: pip install 'truemoment[pages]'\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "package"), [("--search", "torch"), ("--browse", "torch"), ("--collect", "rapidfuzz")]
+)
+def test_a_demo_without_a_package_is_refused_before_any_work(fails, tmp_path, monkeypatch, option, package):
+    """With the extra `pages` alone, `demo --browse` rendered its videos and then named another extra."""
+    monkeypatch.setitem(sys.modules, package, None)
+    said = fails(2, "demo", option, "--no-open", "--out", tmp_path / "demo")
+    assert f"needs the package {package}: pip install 'truemoment[" in said
+    assert not (tmp_path / "demo").exists()
 
 
 def test_another_missing_package_is_a_bug_of_ours(fails, monkeypatch):

@@ -240,10 +240,10 @@ class TestHowRowsAreRead:
         common = ("evaluate", path, "--annotations", annotations, "--split", "test", "--measures", "mIoU")
         status, out, _ = call(*common, "--format", "csv")
         assert status == 0
-        assert f"{path}: csv (as asked); 1 rows, 1 matched by video and sentence" in " ".join(out.split())
+        assert f"{path}: csv (as asked); 1 row, 1 matched by video and sentence" in " ".join(out.split())
         status, out, _ = call(*common)
         assert status == 0
-        assert f"{path}: csv (its headings are video,query,start,end); 1 rows" in " ".join(out.split())
+        assert f"{path}: csv (its headings are video,query,start,end); 1 row, " in " ".join(out.split())
 
     def test_unknown_rows(self, call, fails, annotations, predictions):
         words = ("evaluate", predictions, "--annotations", annotations, "--split", "train")

@@ -296,3 +296,15 @@ class TestTimelines:
         rows = list(csv.DictReader((tmp_path / "timeline-1.csv").read_text().splitlines()))
         assert {row["query_id"] for row in rows} == {"v12#0"}  # (0, 4) and (2, 6): 1/3
         assert [float(row["iou"]) for row in rows] == pytest.approx([1 / 3, 1 / 3])
+
+
+def test_each_system_is_in_the_first_lines(call, marked, official, answers):
+    """The main part in 25 lines had the agreement of annotators only, and nothing of the predictions."""
+    status, out, _ = call("humans", f"near={answers[0]}", "--annotations", marked, "--official-annotations", official)
+    assert status == 0
+    words = " ".join(out.partition("Agreement of annotators")[0].split())
+    assert re.fullmatch(
+        r"near scores 100\.00 at R@1,IoU=0\.5 against official.jsonl/all; a random annotator scores "
+        r"\d+\.\d\d \(95 % interval \d+\.\d\d to \d+\.\d\d\)\.",
+        words,
+    )

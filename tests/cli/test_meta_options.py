@@ -243,7 +243,7 @@ def test_what_is_simulated_is_told_and_named(study):
     document = study("runs/a.jsonl", "--population", *DATA, *MEASURES)
     assert len(document["simulated"]) == 24
     assert document["baselines"] == []
-    assert any("Of the 25 systems 24 are simulated" in note for note in document["studies"]["ties"]["notes"])
+    assert any("25 systems, of which 24 are simulated" in note for note in document["studies"]["ties"]["notes"])
 
 
 @pytest.mark.usefixtures("three_runs")

@@ -231,7 +231,7 @@ def test_other_verbs_take_the_folder(call, made, tmp_path):
     ]
     status, out, err = call("audit", answers, *of, *quick)
     assert status == 0, err
-    assert "No video of test-ood is in train, val, test-iid" in " ".join(out.split())
+    assert "No video of test-ood is in train, val or test-iid" in " ".join(out.split())
     assert signed in document.read_text()
     quick = ["--permutations", "5", "--draws", "5", "--quiet", "--json", "-"]
     status, out, err = call("bias", "--dataset", made / "anew", *quick)

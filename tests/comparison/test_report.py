@@ -452,7 +452,7 @@ def test_explanations_and_signature(three):
         "without a mark may differ too"
     )
     assert "largest" in largest
-    assert corrected.startswith("corrected p values and intervals apply to all 3 comparisons together")
+    assert corrected.startswith("corrected p-values and intervals apply to all 3 comparisons together")
     assert "would be significant in 80 % of" in resolves
     assert spread == "±: standard deviation over runs"
     assert trainings.startswith("where a method of a pair has several runs")

@@ -79,7 +79,7 @@ def test_another_content(small, put, tmp_path):
         f"{path}: content differs from the published file (checksum)",
         "train: 3 queries, published 2 (this test)",
         "train: 2 videos, published 1 (this test)",
-        "train: swapped: 1 moments, none recorded",
+        "train: swapped: 1 moment, none recorded",
     )
 
 
@@ -114,8 +114,8 @@ def test_shared_videos_are_unexpected(small, put, tmp_path):
     small = dataclasses.replace(small, files=())
     assert check_dataset(small, tmp_path).unexpected == (
         "test: 2 videos, published 3 (this test)",
-        "test: exact duplicate: 1 queries, none recorded",
-        "val_1 -> val_2: videos in both splits: 1 videos, none recorded",
+        "test: exact duplicate: 1 query, none recorded",
+        "val_1 -> val_2: videos in both splits: 1 video, none recorded",
     )
 
 
@@ -153,5 +153,5 @@ def test_own_annotations(tmp_path):
     assert report.dataset == "own.jsonl"
     assert report.counts == {"all": (2, 1)}
     # Nothing is recorded for them, so each fault is unexpected; remarks are not.
-    assert report.unexpected == ("all: past the end: 1 moments", "all: swapped: 1 moments")
+    assert report.unexpected == ("all: past the end: 1 moment", "all: swapped: 1 moment")
     assert {"leading blank", "past the end by more than 1 s"} <= {finding.kind for finding in report.findings}

@@ -295,7 +295,7 @@ class TestUnexpected:
 
     def test_fewer(self):
         assert unexpected([finding(count=1, ids=("a",)), *ALL_OF_IT[1:]], "made", ["train", "test"]) == [
-            "train: swapped: 1 moments, 2 recorded"
+            "train: swapped: 1 moment, 2 recorded"
         ]
 
     def test_as_many_in_other_queries(self):
@@ -306,7 +306,7 @@ class TestUnexpected:
     def test_a_kind_that_is_not_recorded(self):
         new = finding("negative time", "test", 1, ("z",))
         assert unexpected([*ALL_OF_IT, new], "made", ["train", "test"]) == [
-            "test: negative time: 1 moments, none recorded"
+            "test: negative time: 1 moment, none recorded"
         ]
 
     def test_a_recorded_kind_that_is_gone(self):

@@ -9,10 +9,13 @@ import socket
 import threading
 import time
 import zlib
+from pathlib import Path
 
 import pytest
+import requests
 
 from truemoment.base.boundary.folders import FETCHING, temporary_folder
+from truemoment.base.boundary.text import short_line
 from truemoment.base.errors import DownloadError, UsageError
 from truemoment.data.datasets import DATASETS, fetch, get_dataset
 from truemoment.data.datasets.base import SourceFile
@@ -245,11 +248,26 @@ def test_nobody_there(tmp_path, server):
         port = listener.getsockname()[1]
     file = SourceFile("a.json", SHA256, f"http://127.0.0.1:{port}/a")
     said = said_of(dataclasses.replace(get_dataset("tacos"), files=(file,)), tmp_path)
-    assert said.startswith(
-        f"{tmp_path}/tacos/a.json: cannot be fetched from http://127.0.0.1:{port}/a (ConnectionError: "
+    assert said == (
+        f"{tmp_path}/tacos/a.json: cannot be fetched, there is no connection to 127.0.0.1:{port}; 'truemoment datasets "
+        "info tacos' shows the addresses, to fetch the files elsewhere"
     )
     assert names(tmp_path) == []
     assert server.asked == []
+
+
+@pytest.mark.parametrize("name", [name for name in DATASETS if get_dataset(name).files[0].url])
+def test_what_to_do_without_a_connection_is_not_cut(tmp_path, monkeypatch, name):
+    """The text of requests made the line too long: its middle was cut, with the address to fetch from."""
+
+    def unconnected(*_, **__):
+        raise requests.ConnectionError(f"HTTPSConnectionPool: Max retries exceeded {'x' * 200}")
+
+    monkeypatch.setattr(requests, "get", unconnected)
+    monkeypatch.setattr(fetch, "RETRIES", 0)
+    monkeypatch.chdir(tmp_path)
+    said = said_of(get_dataset(name), Path("data"))
+    assert short_line(said) == said
 
 
 def test_it_tries_again(dataset, server, tmp_path, monkeypatch):

@@ -79,7 +79,7 @@ def test_without_durations_there_is_no_discount():
     curves = recall_curves(annotations, answers, thresholds=[0.2, 0.5])
     assert curves.recall.tolist() == [[1.0, 0.5]]
     assert np.isnan(curves.discounted).all()
-    assert curves.why.startswith("dR@1,IoU=0.2 needs every video's duration; 1 videos have none (queries a")
+    assert curves.why.startswith("dR@1,IoU=0.2 needs every video's duration; 1 video has none (queries a")
 
 
 def test_pooled_answers_have_no_discount(world):

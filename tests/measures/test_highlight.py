@@ -196,7 +196,7 @@ def test_ratings_are_needed_on_both_sides(one_video, side):
 
 def test_durations_are_needed():
     annotations, predictions = make({"q": float("nan")}, {}, {"q": [0.5]})
-    with pytest.raises(MeasureError, match="HL-mAP,min=Good needs every video's duration; 1 videos have none"):
+    with pytest.raises(MeasureError, match="HL-mAP,min=Good needs every video's duration; 1 video has none"):
         evaluate(annotations, predictions, "HL-mAP,min=Good")
 
 

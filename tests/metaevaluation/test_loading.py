@@ -55,7 +55,7 @@ def test_simulated_systems_and_baselines_are_added_and_named(folder):
     assert loaded.systems.names == ("far", "near", *loaded.simulated, *loaded.baselines)
     assert (len(loaded.simulated), loaded.fitted_on.split) == (24, "train")
     assert {"reading near", "simulating systems", "running baselines"} <= set(seen)
-    assert loaded.notes[0].startswith(f"Of the {len(loaded.systems)} systems 24 are simulated")
+    assert loaded.notes[0].startswith(f"{len(loaded.systems)} systems, of which 24 are simulated")
 
 
 def test_variants_on_one_side_only_are_refused(folder):

@@ -39,6 +39,25 @@ def ended(client):
 # ------------------------------------------------------------------------------------------------- cards
 
 
+def test_a_table_of_annotations_is_none_of_predictions(folder, request):
+    """docs/your-files.md begins with such a table; as predictions it could not be chosen as the annotations."""
+    tables = {
+        "references.csv": ("annotations", "video_id,duration_s,sentence,start_s,end_s\nv,73.1,a door opens,4.0,10.0\n"),
+        "of-people.csv": ("annotations", "video;sentence;start;end;annotator\nv;a door opens;4,0;10,0;p\n"),
+        "references.json": (
+            "annotations",
+            '[\n {"video": "v", "duration": 73.1, "caption": "a door opens", "start": 4.0, "end": 10.0}\n]',
+        ),
+        "answers.csv": ("predictions", "video,query,start,end\nv,a door opens,4.0,10.0\n"),
+        "scored.csv": ("predictions", "video,duration,query,start,end,score\nv,73.1,a door opens,4.0,10.0,0.5\n"),
+    }
+    for name, (_, text) in tables.items():
+        (folder / name).write_text(text)
+    _, client = request.getfixturevalue("opened")
+    cards = cards_of(client)
+    assert {name: cards[name]["kind"] for name in tables} == {name: kind for name, (kind, _) in tables.items()}
+
+
 def test_each_result_has_its_kind_and_opens(opened, folder):
     _, client = opened
     cards = cards_of(client)

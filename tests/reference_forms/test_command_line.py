@@ -98,11 +98,11 @@ def test_convert_says_what_is_lost(put, tmp_path, call):
     file = put("a.json", FILES["didemo"][1])
     status, out, err = call("convert", file, "--references", "--to", "activitynet", "-o", tmp_path / "out.json")
     assert status == 0
-    assert out.splitlines()[0] == f"{file}: didemo (its entries have description and times); 1 queries, 2 moments"
+    assert out.splitlines()[0] == f"{file}: didemo (its entries have description and times); 1 query, 2 moments"
     assert err.splitlines() == [
         "note: query ids are lost: they become VIDEO#K",
         "note: annotators are lost",
-        "note: 1 queries with several moments become queries of one moment each",
+        "note: 1 query with several moments: each moment becomes a query",
     ]
 
 

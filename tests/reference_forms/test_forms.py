@@ -354,7 +354,7 @@ def test_clips_of_momentseeker_that_are_no_moments(put, change, says):
 
 def test_a_picture_of_a_query_is_reported(put):
     query = json.loads(MOMENTSEEKER)[0] | {"qry_img_path": "cup.png"}
-    with pytest.warns(DataWarning, match="1 queries have a picture or a video besides their sentence"):
+    with pytest.warns(DataWarning, match="1 query has a picture or a video besides the sentence"):
         assert read_annotations(put("a.json", json.dumps([query]))).n_queries == 1
 
 
@@ -391,7 +391,7 @@ def test_losses_in_words(put):
         "query ids are lost: they become VIDEO#K",
         "durations are lost",
         "annotators are lost",
-        "1 queries with several moments become queries of one moment each",
+        "1 query with several moments: each moment becomes a query",
     )
     assert losses(annotations, REFERENCES["own"]) == ()
 

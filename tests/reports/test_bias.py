@@ -132,7 +132,7 @@ def test_undefined_findings_say_why(placeless_survey, bare_survey):
 def test_notes_count_what_is_left_out(hostile_survey, world_survey):
     whole = hostile_survey.whole
     text = " ".join(bias.notes(hostile_survey))
-    assert f"{whole.n_without_moment:,} queries have no moment" in text
+    assert f"{whole.n_without_moment:,} queries without a moment count only for words" in text
     assert f"{whole.n_unknown_duration:,} videos have no known duration" in text
     assert f"{whole.n_left_out:,} of {whole.n_moments:,} moments are not inside their video" in text
     assert bias.notes(world_survey) == []

@@ -18,11 +18,13 @@ torch.set_num_threads(1)
 
 import msgspec  # noqa: E402 - what is tested may be missing
 
+from truemoment.base.boundary.text import short_line  # noqa: E402 - as above
 from truemoment.base.errors import InputError, MissingFileError, UsageError  # noqa: E402 - as above
 from truemoment.cli import run  # noqa: E402 - as above
 from truemoment.media.video import encoders  # noqa: E402 - as above
 from truemoment.media.video.encoders import Encoder, Preparation, load_encoder  # noqa: E402 - as above
 from truemoment.searching.index import Index  # noqa: E402 - as above
+from truemoment.searching.request import DEFAULT_MODEL  # noqa: E402 - as above
 
 pytestmark = pytest.mark.slow
 
@@ -532,8 +534,25 @@ def test_a_model_of_the_hub_that_cannot_be_fetched(monkeypatch):
     with pytest.raises(MissingFileError) as error:
         load_encoder("some/model")
     assert "\n" not in str(error.value)
-    assert "some/model is not on this machine and cannot be fetched (no route)" in str(error.value)
-    assert "--local-dir FOLDER" in str(error.value)
+    assert str(error.value) == (
+        "with a network, run `hf download some/model --local-dir FOLDER`, and give FOLDER as the model: it is not on "
+        "this machine and cannot be fetched (no route)"
+    )
+
+
+def test_the_command_that_fetches_the_default_model_is_not_cut(monkeypatch):
+    """It was in the middle of a line that is too long, of which the middle is cut."""
+    import huggingface_hub
+
+    def snapshot(*_, local_files_only=False, **__):
+        raise FileNotFoundError("no") if local_files_only else ConnectionError(f"Got: ConnectError: {'why ' * 30}")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    with pytest.raises(MissingFileError) as error:
+        load_encoder(f"{DEFAULT_MODEL}@{'1a' * 20}")
+    said = short_line(str(error.value))
+    command = f"hf download {DEFAULT_MODEL} --revision {'1a' * 20} --local-dir FOLDER"
+    assert said.startswith(f"with a network, run `{command}`, ")
 
 
 # ---- Files from outside

@@ -65,9 +65,12 @@ class BenchRequest(Request):
         "Number of threads of each process. [default: the cores, divided]", None, 1, 1024, rare=True
     )
     budget_hours: float | None = option(
-        "Stop training after H hours. The same command resumes it.", limits=(0, None), is_open=True, metavar="H"
+        "Stop training after H hours; the same command resumes it. [default: no limit]",
+        limits=(0, None),
+        is_open=True,
+        metavar="H",
     )
-    results: Out[Path | None] = option("Add the figures to a file.", metavar="FILE.csv")
+    results: Out[Path | None] = option("File to which the figures are added, as CSV.", metavar="FILE.csv")
 
     def dataset_of(self, table: BenchTable) -> str:
         """Return the dataset, by default the first of the table."""

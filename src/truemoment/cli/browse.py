@@ -22,7 +22,7 @@ from truemoment.cli.parts import Threads
 from truemoment.cli.search.page import serve_search
 from truemoment.cli.serving import PageServing, SearchPageOptions, ServingOptions, cache_folder, serve_links
 from truemoment.data.named_file import file_by_system
-from truemoment.report.words import points
+from truemoment.report.words import counted, points
 from truemoment.studies.request import Data, Fitting, ReadingPredictions, path_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class LookingOptions(Request):
     view: Literal["confident-and-wrong"] | None = option("What the page begins with. [default: all queries]")
     notes: Path | None = option("File of notes. [default: PREDICTIONS.notes.jsonl]", metavar="FILE")
     verdicts: Path | None = option(
-        "What people say of the references: answers.jsonl of an annotate study with --task verify.", metavar="FILE"
+        "Judgements of the references by people: answers.jsonl of a study with --task verify.", metavar="FILE"
     )
 
 
@@ -121,9 +121,11 @@ def command(
 def show_counts(looked: AnswerColumns) -> None:
     """Print the queries, the figures, and how predictions matched."""
     queries = looked.annotations
-    say(f"{queries.dataset}/{queries.split}: {looked.n_queries:,} queries, {queries.n_videos:,} videos")
+    size = f"{counted(looked.n_queries, 'query', 'queries')}, {counted(queries.n_videos, 'video')}"
+    say(f"{queries.dataset}/{queries.split}: {size}")
     if looked.n_without_moment:
-        say(f"note: {looked.n_without_moment:,} queries have no reference moment and are left out", err=True)
+        without = counted(looked.n_without_moment, "query has", "queries have")
+        say(f"note: {without} no reference moment and are left out", err=True)
     for system in looked.systems:
         say(f"{system.name}: {looked.measure} {points(system.figure, 2)}")
     for floor, figure in zip(looked.floors, looked.floor_figures, strict=True):

@@ -11,7 +11,7 @@ from truemoment.studies.compare.request import CompareRequest
 
 @binder.command("compare")
 def command(request: CompareRequest, _threads: Threads, page: PageOutput, output: Output) -> None:
-    """Compare methods on a split: paired, with intervals and corrected p values.
+    """Compare methods on a split: paired, with intervals and corrected p-values.
 
     The name of a method is the name of its file, or NAME where NAME=FILE is given. Files with the
     same NAME are runs of one method, such as seeds: their mean is compared, and their spread is

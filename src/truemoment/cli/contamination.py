@@ -30,7 +30,7 @@ class FreshSource(Request):
     HEADING = "Fresh annotations"
 
     fresh: InDataset[str | None] = option("Later annotations of the same queries.", metavar="DATASET/SPLIT")
-    fresh_annotations: In[Path | None] = option("The same from a file.", metavar="FILE")
+    fresh_annotations: In[Path | None] = option("The same from a file, in place of --fresh.", metavar="FILE")
 
     def read(self, data_dir: Path | None) -> Annotations | None:
         """Read them, if any are named."""

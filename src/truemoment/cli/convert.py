@@ -13,6 +13,7 @@ from truemoment.base.errors import UsageError
 from truemoment.base.request import In, Out, Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.outputs import say
+from truemoment.report.words import counted
 from truemoment.studies.request import MappedData, ReadingPredictions
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def command(request: ConvertRequest, data: MappedData, reading: ReadingPredictio
     names_files = any(name is not None and spellings(name)[1] != name for name in rows.video_id)
     loose = not matched and (named.numbers_queries or names_files)
     if not request.quiet:
-        say(f"{request.file}: {rows.format} ({why}); {len(rows):,} rows")
+        say(f"{request.file}: {rows.format} ({why}); {counted(len(rows), 'row')}")
         if rows.parsing is not None:
             click.echo(read_in_words(rows.parsing))
         say(f"{request.out}: {request.to}")
@@ -118,7 +119,7 @@ def _convert_references(request: ConvertRequest, source: AnnotationSource) -> No
         recognised, why = recognise(file, source.how)
         title = f"{file}: {recognised.name} ({why})"
     n_moments = len(annotations) - int(annotations.without_moment.sum())
-    say(f"{title}; {annotations.n_queries:,} queries, {n_moments:,} moments")
+    say(f"{title}; {counted(annotations.n_queries, 'query', 'queries')}, {counted(n_moments, 'moment')}")
     say(f"{request.out}: {request.to}")
     lost = list(losses(annotations, form))
     if names and "split" not in form.holds:

@@ -15,8 +15,8 @@ from truemoment.cli.serving import PageServing, SearchPageOptions
 class DemoRequest(Request):
     """Which demo, and its size."""
 
-    out: Path = option("Output folder.", Path("truemoment-demo"), metavar="DIR")
-    videos: int = number("Size of the world.", 2000, 40, 20000)
+    out: Path = option("Output folder.", Path("truemoment-demo"), name="-o --out", metavar="DIR")
+    videos: int = number("Number of videos of the world.", 2000, 40, 20000)
     searching: bool = option("Render a video instead, index it, and find what happens in it.", False, name="--search")
     collecting: bool = option("Simulate a described film instead, and collect its sentences.", False, name="--collect")
     browsing: bool = option("Serve a page with the answers of two methods.", False, name="--browse")

@@ -61,12 +61,12 @@ def browse_demo(out: Path, seed: int, serving: ServingOptions, page: SearchPageO
 
 def _make(out: Path, files: dict[str, Path], seed: int, *, show: bool) -> None:
     """Render the videos, index them, and write annotations and predictions."""
+    loader = Loader("scenes")
+    encoder = loader.load()  # first: without its packages nothing is rendered
     claim(out, [VIDEOS, ANNOTATIONS, INDEX, *(path.name for path in files.values())])
     with status_line(show=show) as on_status:
         annotations = _videos(out / VIDEOS, seed, on_status)
         on_status("indexing the videos")
-        loader = Loader("scenes")
-        encoder = loader.load()
         with IndexWriter(out / INDEX, settings_with(loader, FPS, default_proposals(FPS))) as writer:
             build_index(writer, sorted((out / VIDEOS).resolve().glob("*.mp4")), loader)
         on_status("answering")

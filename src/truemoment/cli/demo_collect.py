@@ -15,6 +15,7 @@ from truemoment.cli.outputs import open_page, say, status_line
 from truemoment.collection import report_demo as reports
 from truemoment.collection.demo import run_demo
 from truemoment.collection.layout import CollectSettings
+from truemoment.collection.narration import require_comparison
 from truemoment.collection.pipeline import opened
 from truemoment.report.render import html, terminal
 
@@ -39,6 +40,7 @@ def collect_demo(out: Path, minutes: float, seed: int, *, speech: str, no_open: 
     """
     if not 2 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 2 to 120")
+    require_comparison()
     opened(
         speech, CollectSettings().language
     )  # a recogniser that cannot be opened is refused before anything is replaced

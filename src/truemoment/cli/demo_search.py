@@ -70,6 +70,7 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
     """
     if not 1 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 1 to 120")
+    Loader("scenes").load()  # first: without its packages nothing is rendered
     _claim(out)
     with status_line(show=not quiet and sys.stderr.isatty()) as on_status:
         on_status("rendering a video")

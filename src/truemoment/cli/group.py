@@ -17,11 +17,11 @@ from truemoment.cli.command import Command, Group
 JOBS = MappingProxyType(
     {
         "Measure and compare models": {
-            "demo": "The main job on a built-in world: no data, no network.",
+            "demo": "Audit two methods on a built-in world, without data.",
             "open": "Open a folder of results on one page.",
             "audit": "Compare predictions with methods that see no video.",
             "evaluate": "Measure a prediction file by a stated protocol.",
-            "compare": "Compare methods: paired, with corrected p values.",
+            "compare": "Compare methods: paired, with corrected p-values.",
             "contamination": "Report whether predictions recall official annotations.",
             "browse": "Look at answers by query, or search an index, on a page.",
             "leaderboard": "Make a site of a folder of prediction files.",

@@ -52,11 +52,11 @@ class MixturesRequest(Request):
         "Measures on the test splits; the first is compared. [default: R@1, R@5, R@10 at 0.5, mIoU; R@K of clips]",
         metavar="'A; B'",
     )
-    force: bool = option("Allow films of a test split in a source. Every result then says so.", False)
+    force: bool = option("Allow films of a test split in a source. Every result then states it.", False)
     threads: int | None = number(
         "Number of threads of each process. [default: the cores, divided]", None, 1, 1024, rare=True
     )
-    results: Out[Path | None] = option("Add the figures to a file.", metavar="FILE.csv")
+    results: Out[Path | None] = option("File to which the figures are added, as CSV.", metavar="FILE.csv")
 
 
 @binder.command("mixtures")

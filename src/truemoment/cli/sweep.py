@@ -32,7 +32,9 @@ class SweepRequest(Request):
 
     recipes: tuple[str, ...] = argument(metavar="RECIPES...", required=False)
     dial_text: str | None = option(
-        "perception, location-prior or query-prior.", name="--dial", metavar="NAME=V1,V2,..."
+        "Dial and its values; NAME is perception, location-prior or query-prior.",
+        name="--dial",
+        metavar="NAME=V1,V2,...",
     )
     dataset: InDataset[str | None] = option(
         "charades-cd, charades-sta, activitynet-cd or activitynet-captions, with simulated perception.", metavar="NAME"
@@ -53,7 +55,9 @@ class SweepRequest(Request):
         "Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]", metavar="'A; B'"
     )
     headline: str | None = option("Measure that the report shows. [default: the first measure]", metavar="MEASURE")
-    jobs: int | None = number("Number of worker processes. [default: 1; on a Ray cluster, all cores]", None, 1, 256)
+    jobs: int | None = number(
+        "Number of worker processes. [default: 1; on a Ray cluster, all cores]", None, 1, 256, name="--workers --jobs"
+    )
     threads: int | None = number(
         "Number of threads of each process. [default: the cores, divided]", None, 1, 1024, rare=True
     )
@@ -63,7 +67,7 @@ class SweepRequest(Request):
     out: Resumed[Path] = option(
         "Output folder. An existing sweep in it is resumed.", name="-o --out", metavar="DIR", required=True
     )
-    results: Out[Path | None] = option("Add the figures to a file.", metavar="FILE.csv")
+    results: Out[Path | None] = option("File to which the figures are added, as CSV.", metavar="FILE.csv")
     figures: OutFolder[Path | None] = option("Save the curves as PNG, SVG and PDF.", metavar="DIR")
 
     def data(self, grid: SweepGrid) -> SweepData:
@@ -81,7 +85,7 @@ class SweepRequest(Request):
 
 @binder.command("sweep")
 def command(request: SweepRequest, output: Output) -> None:
-    """Train RECIPES at each value of a dial, and report score against dial, with floors beside.
+    """Train RECIPES at each value of a dial, and report the score at each value, with floors beside.
 
     The score of a method at perception 0, where it sees nothing, is its shortcut.
     Each run is saved; the same command resumes an interrupted sweep.

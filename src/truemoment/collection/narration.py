@@ -276,13 +276,20 @@ def words_of(text: str) -> list[str]:
     return [word.lower().replace("’", "'") for word in _WORD.findall(text)]
 
 
-def _similarity(words: Sequence[str], text: Sequence[str]) -> float:
-    """Return from 0 to 100 how far the words are a part of the nearby subtitles."""
+def require_comparison() -> None:
+    """Raise in one line if the package that compares sentences is missing, before a film is heard for minutes."""
     try:
-        from rapidfuzz import fuzz  # noqa: PLC0415 - optional
-        from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - as above
+        import rapidfuzz  # noqa: F401, PLC0415 - optional
     except ModuleNotFoundError:
         raise MissingPackageError("rapidfuzz", "collect", "comparing sentences with subtitles") from None
+
+
+def _similarity(words: Sequence[str], text: Sequence[str]) -> float:
+    """Return from 0 to 100 how far the words are a part of the nearby subtitles."""
+    require_comparison()
+    from rapidfuzz import fuzz  # noqa: PLC0415 - optional
+    from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - as above
+
     if len(words) <= len(text):
         return float(fuzz.partial_ratio(words, text))
     return 100.0 * LCSseq.similarity(words, text) / len(words)

@@ -111,4 +111,4 @@ def _shared(out: OwnPath, splits: dict[str, str]) -> tuple[str, ...]:
     parts = {name: read((out / layout.ANNOTATIONS).checked(), name) for name in names}
     pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
     faults = [fault for a, b in pairs for fault in find_shared(parts[a], parts[b], train=a == "train")]
-    return tuple(f"{fault.split}: {fault.kind}: {fault.count:,} {fault.counted}" for fault in faults)
+    return tuple(f"{fault.split}: {fault.kind}: {fault.amount}" for fault in faults)

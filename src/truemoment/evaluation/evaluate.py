@@ -36,6 +36,7 @@ from truemoment.evaluation.progress import with_progress
 from truemoment.evaluation.protocols import Protocol, get_protocol, protocol_for_dataset
 from truemoment.evaluation.references import ReferenceRule, References, all_references, apply_rule, pad
 from truemoment.evaluation.scores import Scores
+from truemoment.report.words import counted
 
 BLOCK_MOMENTS = 1 << 17
 """Moments compared with references at a time: small enough for the processor's cache."""
@@ -211,7 +212,7 @@ def note_on_durations(protocol: Protocol, annotations: Annotations, measures: Se
     if not missing:
         return ""
     n_videos = len(set(annotations.video_id[_unknown_durations(annotations, standard)]))
-    videos = "1 video has" if n_videos == 1 else f"{n_videos:,} videos have"
+    videos = counted(n_videos, "video has", "videos have")
     return f"without {', '.join(map(str, missing))}, as {videos} no duration; {GIVES_DURATIONS}"
 
 
@@ -693,8 +694,9 @@ def _check_durations(annotations: Annotations, measures: Sequence[Measure], prot
     if names or protocol.needs_duration:
         name = names[0] if names else f"protocol {protocol.name}"
         some = ", ".join(dict.fromkeys(annotations.query_id[unknown][:3]))
+        videos = counted(len(set(annotations.video_id[unknown])), "video has", "videos have")
         raise MeasureError(
-            f"{name} needs every video's duration; {len(set(annotations.video_id[unknown]))} videos have none "
+            f"{name} needs every video's duration; {videos} none "
             f"(queries {some}, ...); give durations (--durations FILE or --videos DIR) or ask for other measures"
         )
 

@@ -81,9 +81,9 @@ class Ratios:
         return np.where(defined, lower - wider[0], np.nan), np.where(defined, upper + wider[1], np.nan)
 
     def p_values(self) -> Floats:
-        """Return one-sided p values of the ratios being below 0 and above 0, (2, C).
+        """Return one-sided p-values of the ratios being below 0 and above 0, (2, C).
 
-        They are those of a normal deviate that is scaled to have the 2.5 % and 97.5 % quantiles of the draws: a p value
+        They are those of a normal deviate that is scaled to have the 2.5 % and 97.5 % quantiles of the draws: a p-value
         is 0.025 where an end of the 95 % interval is 0, and smaller ones do not need more draws. NaN where an interval
         is undefined, or would not be studentised.
         """

@@ -7,7 +7,7 @@ References
 ----------
 Bootstrap of whole clusters: C. A. Field and A. H. Welsh, Bootstrapping clustered data, JRSS B 69 (2007). Permutation
 test of two systems: M. D. Smucker, J. Allan and B. Carterette, A comparison of statistical significance tests for
-information retrieval evaluation, CIKM 2007; a p value that is never 0: B. Phipson and G. K. Smyth, Permutation p-values
+information retrieval evaluation, CIKM 2007; a p-value that is never 0: B. Phipson and G. K. Smyth, Permutation p-values
 should never be zero, SAGMB 9 (2010). Correction: S. Holm, A simple sequentially rejective multiple test procedure,
 Scand. J. Statist. 6 (1979); of many comparisons at once: P. H. Westfall and S. S. Young, Resampling-based multiple
 testing (1993). Detectable difference: H. S. Bloom, Minimum detectable effects, Evaluation Review 19 (1995).
@@ -30,7 +30,7 @@ from truemoment.evaluation.progress import with_progress
 from truemoment.evaluation.scores import Scores
 
 LEVEL = 0.05
-"""A difference whose p value is this or less, corrected where there are several, is significant."""
+"""A difference whose p-value is this or less, corrected where there are several, is significant."""
 
 BLOCK_DRAWS = 1 << 22
 """Numbers of a table of draws that are in memory at a time."""
@@ -202,7 +202,7 @@ def interval95(figures: Floats) -> Floats:
 
 
 def paired_permutation(a: Scores, b: Scores, rng: np.random.Generator, *, permutations: int = 10_000) -> Floats:
-    r"""Two-sided p values of the difference between two systems, (M,): labels swapped by video.
+    r"""Two-sided p-values of the difference between two systems, (M,): labels swapped by video.
 
     With :math:`d` the difference of the two figures and :math:`d^*_1, ..., d^*_N` the same after the numerators and
     weights of each video were swapped at random,
@@ -238,7 +238,7 @@ def permutation_p_values(
     permutations: int = 10_000,
     progress: bool = False,
 ) -> Floats:
-    """Two-sided p values of several pairs of systems, from their sums by video: `p` of :func:`permutation_tests`."""
+    """Two-sided p-values of several pairs of systems, from their sums by video: `p` of :func:`permutation_tests`."""
     return permutation_tests(numerator, weight, pairs, rng, permutations=permutations, progress=progress).p
 
 
@@ -251,7 +251,7 @@ class PermutationTests:
     difference : (P, M)
         Figures of the first system of each pair less those of the second, fractions.
     p : (P, M)
-        Two-sided p value of each comparison alone; NaN where a figure, or that of any permutation, is undefined.
+        Two-sided p-value of each comparison alone; NaN where a figure, or that of any permutation, is undefined.
     p_corrected : (P, M)
         The same corrected for all K comparisons.
     interval : (P, M, 2)
@@ -279,17 +279,17 @@ def permutation_tests(
 ) -> PermutationTests:
     r"""Test several pairs of systems in several measures, alone and together (max-t), from their sums by video.
 
-    As :func:`paired_permutation`, with the same swaps for every pair: each p value is as it would be alone, and one
+    As :func:`paired_permutation`, with the same swaps for every pair: each p-value is as it would be alone, and one
     product of matrices computes all.
 
     The correction is the single-step one of Westfall and Young. With :math:`d_v` what video v adds to a difference
     :math:`d`, each difference is studentised, :math:`t = d / \sqrt{\sum_v d_v^2}`, and the largest
-    :math:`|t^*|` of all K comparisons in a permutation takes the place of :math:`|d^*|` in the p value. Measures that
+    :math:`|t^*|` of all K comparisons in a permutation takes the place of :math:`|d^*|` in the p-value. Measures that
     nearly agree therefore cost nearly nothing, whereas Holm's method would count each of them.
 
     The intervals invert this test: with q the critical value of the largest :math:`|t^*|`, an interval contains every
     :math:`\delta` for which :math:`|d - \delta| \le q \sqrt{\sum_v (d_v - \delta w_v)^2}`, where :math:`w_v` is the
-    share of video v in all weight. So intervals and corrected p values never contradict each other. (Where two systems
+    share of video v in all weight. So intervals and corrected p-values never contradict each other. (Where two systems
     are measured on different queries, :math:`d_v` is linearised, and they agree approximately.)
 
     Parameters
@@ -372,7 +372,7 @@ def _inverted(difference: Floats, squares: Floats, critical: float) -> Floats:
 
 
 def smallest_p(n_videos: int, permutations: int) -> float:
-    """Smallest p value of a paired permutation test on videos that have weight.
+    """Smallest p-value of a paired permutation test on videos that have weight.
 
     Examples
     --------
@@ -422,7 +422,7 @@ def normal_tail(z: Floats) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    r"""Adjust p values, (K, ...), of families along the first axis, Holm's step-down method; NaN is in no family.
+    r"""Adjust p-values, (K, ...), of families along the first axis, Holm's step-down method; NaN is in no family.
 
     With :math:`p_{(1)} \le ... \le p_{(K)}` in order, :math:`\tilde p_{(i)} = \max_{j \le i} \min(1, (K - j + 1) \,
     p_{(j)})`. The chance of any false claim in a family is at most 5 % if adjusted values of at most 0.05 are

@@ -10,7 +10,7 @@ from truemoment.base.boundary.documents import json_text
 from truemoment.base.boundary.files import write_text
 from truemoment.base.boundary.own_path import AnyPath, any_path
 from truemoment.base.boundary.text import printable
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import MissingPackageError, UsageError
 from truemoment.report.model import Report
 from truemoment.report.render import latex, markdown, terminal
 
@@ -86,12 +86,16 @@ class Result(ABC):
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the main figures as a pandas data frame; pandas has to be installed."""
-        import pandas as pd  # noqa: PLC0415 - an optional package
-
+        try:
+            import pandas as pd  # noqa: PLC0415 - an optional package
+        except ModuleNotFoundError:
+            raise MissingPackageError("pandas", "tables", "to_pandas()") from None
         return pd.DataFrame(self.table())
 
     def to_polars(self) -> pl.DataFrame:
         """Return the main figures as a polars data frame; polars has to be installed."""
-        import polars as pl  # noqa: PLC0415 - an optional package
-
+        try:
+            import polars as pl  # noqa: PLC0415 - an optional package
+        except ModuleNotFoundError:
+            raise MissingPackageError("polars", "tables", "to_polars()") from None
         return pl.DataFrame(self.table())

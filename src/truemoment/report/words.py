@@ -1,4 +1,4 @@
-"""How reports write names, counts, numbers, intervals and p values: each in one way, in sentences and in tables.
+"""How reports write names, counts, numbers, intervals and p-values: each in one way, in sentences and in tables.
 
 A number that is undefined is written "-" in a table and "undefined" in a sentence.
 """
@@ -170,7 +170,7 @@ def in_points(fraction: float, decimals: int = 2) -> str:
     return f"{points(fraction, decimals)} points" if math.isfinite(fraction) else UNDEFINED
 
 
-# ------------------------------------------------------------------------------ intervals and p values
+# ------------------------------------------------------------------------------ intervals and p-values
 
 
 def low_to_high(interval: Floats | Iterable[float], decimals: int = 2, *, times: float = 1, sign: str = "") -> str:
@@ -209,11 +209,11 @@ def interval95_points(ci95: Floats | Iterable[float], decimals: int = 1, *, sign
 
 
 SMALLEST_P = 0.001
-"""Smaller p values are written as smaller than this."""
+"""Smaller p-values are written as smaller than this."""
 
 
 def p_value(p: float) -> str:
-    """Write a p value in a sentence.
+    """Write a p-value in a sentence.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def p_value(p: float) -> str:
 
 
 def p_number(p: float) -> str:
-    """Write a p value in a table, under a heading that says what it is.
+    """Write a p-value in a table, under a heading that says what it is.
 
     Examples
     --------

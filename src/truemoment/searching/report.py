@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -36,14 +37,16 @@ NO_MODELS: Mapping[str, Settings] = MappingProxyType({})
 
 
 def match_text(match: float | None) -> str:
-    """Return a match in words for people.
+    """Return a match in words for people; one that does not stand out is never rounded up to one that does.
 
     Examples
     --------
-    >>> match_text(0.9762), match_text(None)
-    ('98 %', '-')
+    >>> match_text(0.9762), match_text(0.9195), match_text(None)
+    ('98 %', '91 %', '-')
     """
-    return "-" if match is None else f"{100 * match:.0f} %"
+    if match is None:
+        return "-"
+    return f"{math.floor(100 * match) if match < STANDS_OUT <= round(match, 2) else round(100 * match)} %"
 
 
 def copies_text(moment: FoundMoment) -> str:

@@ -11,6 +11,7 @@ from truemoment.base.boundary.documents import document_head
 from truemoment.base.records import Annotations
 from truemoment.media.features import FeatureAlignment, FeatureStore
 from truemoment.report.model import CAUTION_LABEL, Finding, Level, Paragraph, Report, Section
+from truemoment.report.words import counted
 from truemoment.worlds.perception import Perception
 
 SCHEMA = "truemoment/features-check/1"
@@ -49,7 +50,9 @@ def report(features: CheckedFeatures) -> Report:
     """Return what people read."""
     store = features.store
     time = "rows cover each video evenly" if store.fps is None else f"{store.fps:g} rows a second"
-    facts = [("features", f"{store.name}: {len(store):,} videos, {store.n_dimensions:,} numbers a row, {time}")]
+    facts = [
+        ("features", f"{store.name}: {counted(len(store), 'video')}, {store.n_dimensions:,} numbers a row, {time}")
+    ]
     if caution := getattr(store, "caution", ""):
         facts.append((CAUTION_LABEL, caution))
     if features.alignment is not None:
@@ -85,7 +88,7 @@ def _counts(alignment: FeatureAlignment) -> str:
     n_usable = len(alignment.usable)
     rate = f", {alignment.implied_fps:.4g} a second of video (median)" if n_usable else ""
     videos = f"{n_usable:,} of {len(alignment.video_ids):,} videos have features"
-    return f"{alignment.annotations}: {videos}, {alignment.n_rows:,} rows{rate}"
+    return f"{alignment.annotations}: {videos}, {counted(alignment.n_rows, 'row')}{rate}"
 
 
 def _findings(alignment: FeatureAlignment) -> list[Finding]:

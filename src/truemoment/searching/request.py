@@ -391,7 +391,9 @@ class CalibrationRequest(EmbeddingModel):
     )
     top: int = number("Number of moments that searches look for, at most.", 5, 1, 1000, metavar="K")
     videos: int = number("Number of videos that are drawn.", 200, 1)
-    quantile: float = option("Quantile of the difference.", 0.99, metavar="Q")
+    quantile: float = option(
+        "Share of the sentences for which such a search finds the best K moments.", 0.99, metavar="Q"
+    )
     seed: int = seed("the draw of videos")
 
 

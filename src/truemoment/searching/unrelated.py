@@ -12,7 +12,7 @@ unrelated sentences whose best piece stands out less:
 
 .. math:: \mathrm{match}(q, m) = 1 - \frac{1 + |\{b : \max_p e(b, p) \ge e(q, m)\}|}{1 + |\{b\}|}
 
-It is one less a p value, of the hypothesis that the sentence is unrelated, too. If the best match is below
+It is one less a p-value, of the hypothesis that the sentence is unrelated, too. If the best match is below
 :data:`STANDS_OUT`, nothing stands out. ``benchmarks/nothing.py`` measures how often that is said of sentences whose
 moments are there, and how often of others.
 """

@@ -39,8 +39,7 @@ NO_OTHER_SPLITS = "other splits are read from a dataset or a file, or are in a t
 def data_dir() -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return the option --data-dir."""
     return option(
-        "Folder that holds one folder a dataset. [default: the variable TRUEMOMENT_DATA, or that of 'truemoment "
-        "config']",
+        "Folder with a folder per dataset. [default: the variable TRUEMOMENT_DATA, or that of 'truemoment config']",
         metavar="DIR",
     )
 
@@ -403,7 +402,9 @@ class VerbEngine(Request):
 
     HEADING = "Floors"
 
-    engine: str = option("What finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME", rare=True)
+    engine: str = option(
+        "Engine that finds verbs: lexicon, spacy or spacy:MODEL.", "lexicon", metavar="NAME", rare=True
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,7 +110,7 @@ def test_the_answer_stands_first_then_the_table_then_a_section_a_study(of_all, s
 def test_a_report_of_one_study_has_notes_on_the_systems(of_one):
     assert [section.name for section in of_one.sections] == ["agreement"]
     assert of_one.headline is None
-    assert of_one.notes == ("Of the 6 systems 1 is simulated (see 'meta population').", "system 1: late.")
+    assert of_one.notes == ("6 systems, of which 1 is simulated (see 'meta population').", "system 1: late.")
 
 
 def test_data_hashes_and_seed_are_named(of_all, studies, bare):

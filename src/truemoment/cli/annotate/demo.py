@@ -49,7 +49,7 @@ def render_demo(out: Path, seed: int, *, show: bool) -> None:
 class StudyDemoRequest(Request):
     """The folder."""
 
-    out: Path = option("Output folder.", Path("truemoment-annotate-demo"), metavar="DIR")
+    out: Path = option("Output folder.", Path("truemoment-annotate-demo"), name="-o --out", metavar="DIR")
     seed: int = seed("the videos")
     no_open: bool = option("Do not open the page in a browser.", False)
 

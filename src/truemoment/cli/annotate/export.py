@@ -10,6 +10,7 @@ from truemoment.base.errors import UsageError
 from truemoment.base.request import Request, argument, option
 from truemoment.cli import binder
 from truemoment.cli.outputs import refuse_files, say
+from truemoment.report.words import counted
 from truemoment.web.annotating.store import opened
 from truemoment.web.annotating.study import StudyFolder
 
@@ -19,7 +20,7 @@ class StudyExportRequest(Request):
     """The study, and the files."""
 
     study: Path = argument(metavar="STUDY")
-    out: Path = option("Output folder.", name="-o", metavar="DIR", required=True)
+    out: Path = option("Output folder.", name="-o --out", metavar="DIR", required=True)
     moments: Literal["all", "longest", "hull"] = option(
         "Moments of an answer that are written: all, the longest, or their hull.", "all"
     )
@@ -53,13 +54,13 @@ def command(request: StudyExportRequest) -> None:
     if request.quiet:
         return
     for name, count in export.files.items():
-        say(f"{request.out / name}: {count:,} lines")
+        say(f"{request.out / name}: {counted(count, 'line')}")
     say(f"{request.out / 'datasheet.md'}")
     say(f"order: {ORDERS[export.order]}")
     verdicts = ", ".join(f"{name} {count:,}" for name, count in sorted(export.agreement.verdicts.items()))
     say(f"answers: {verdicts or 'none'}")
     if export.not_single:
         say(
-            f"note: {export.not_single:,} queries have several moments of one person; --moments longest or hull makes "
-            "one of them"
+            f"note: {counted(export.not_single, 'query has', 'queries have')} several moments of one person; --moments "
+            "longest or hull makes one of them"
         )

@@ -14,7 +14,7 @@ from truemoment.base.request import Request, argument, number, option, seed
 from truemoment.cli import binder
 from truemoment.cli.annotate.shared import check_address, show_links
 from truemoment.cli.outputs import say
-from truemoment.report.words import few
+from truemoment.report.words import counted, few
 from truemoment.studies.request import Data
 from truemoment.web.annotating.plan import StudyPlan, parse_controls, read_only
 
@@ -93,10 +93,11 @@ def command(request: NewRequest, data: Data) -> None:
     made = new_study(
         request.study, annotations, request.videos, plan, source=f"{annotations.dataset}/{annotations.split}"
     )
-    dealt = f"{plan.per_query} answers each, {made.settings.people or 'any number of'} people"
-    say(f"{request.study}: {made.n_queries:,} queries in {made.n_videos:,} videos, {dealt}")
+    people = counted(made.settings.people, "person", "people") if made.settings.people else "any number of people"
+    dealt = f"{counted(plan.per_query, 'answer')} each, {people}"
+    say(f"{request.study}: {counted(made.n_queries, 'query', 'queries')} in {counted(made.n_videos, 'video')}, {dealt}")
     if made.without_file:
-        lost = f"{len(made.without_file):,} videos have no file ({few(made.without_file)})"
+        lost = f"{counted(len(made.without_file), 'video has', 'videos have')} no file ({few(made.without_file)})"
         say(f"warning: {lost}; their queries are left out", err=True)
     show_links(made.links, request.address)
     if request.open_study:

@@ -9,6 +9,7 @@ from pathlib import Path
 from truemoment.base.request import Request, argument, number, option
 from truemoment.cli import binder
 from truemoment.cli.outputs import say
+from truemoment.report.words import counted
 from truemoment.web.annotating.store import Store, undamaged
 from truemoment.web.annotating.study import StudyFolder
 
@@ -57,6 +58,6 @@ def command(request: PrepareRequest) -> None:
             prepare_study(folder, store, workers=request.workers, on_done=on_done)
         state = store.read(lambda connection: read_state(folder, connection))
         copies = store.read(lambda connection: connection.execute("SELECT sum(copy) FROM videos").fetchone()[0])
-    say(f"{state.videos.get('ready', 0):,} videos are ready, {copies or 0:,} by a playable copy")
+    say(f"{counted(state.videos.get('ready', 0), 'video is', 'videos are')} ready, {copies or 0:,} by a playable copy")
     for video_id, why in state.not_playable.items():
         say(f"not playable: {video_id}: {why}", err=True)

@@ -11,7 +11,7 @@ from truemoment.cli import binder
 from truemoment.cli.annotate.shared import run_server
 from truemoment.cli.outputs import say
 from truemoment.cli.serving import ServingOptions
-from truemoment.report.words import few
+from truemoment.report.words import counted, few
 from truemoment.web.annotating.plan import StudyPlan
 from truemoment.web.annotating.study import ControlShares, StudyFolder
 
@@ -37,9 +37,9 @@ def make_home_study(queries: Path, videos: Path, study: Path, *, title: str = ""
         title=title or f"Moments of {annotations.dataset}",
     )
     made = new_study(study, annotations, videos, plan, source=f"{annotations.dataset}/{annotations.split}")
-    say(f"{study}: {made.n_queries:,} queries in {made.n_videos:,} videos")
+    say(f"{study}: {counted(made.n_queries, 'query', 'queries')} in {counted(made.n_videos, 'video')}")
     if made.without_file:
-        lost = f"{len(made.without_file):,} videos have no file ({few(made.without_file)})"
+        lost = f"{counted(len(made.without_file), 'video has', 'videos have')} no file ({few(made.without_file)})"
         say(f"warning: {lost}; their queries are left out", err=True)
 
 

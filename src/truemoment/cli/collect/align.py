@@ -36,9 +36,11 @@ class AlignmentOptions(Request):
         metavar="RATE",
     )
     windows: int = number("Number of windows of the paper's check.", 20, 1, 10000)
-    window_s: float = option("Duration of such a window.", 30.0, metavar="S")
-    search_s: float = option("Largest distance of a window's delay from that of the whole track.", 30.0, metavar="S")
-    within_s: float = option("Largest distance of a window's delay from their median.", 0.1, metavar="S")
+    window_s: float = option("Duration of a window of the check, in seconds.", 30.0, metavar="S")
+    search_s: float = option(
+        "Largest difference of a window's delay from that of the track, in seconds.", 30.0, metavar="S"
+    )
+    within_s: float = option("Largest difference of a window's delay from their median, in seconds.", 0.1, metavar="S")
 
     def settings(self) -> AlignSettings:
         """Return the settings."""

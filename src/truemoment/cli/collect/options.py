@@ -28,11 +28,11 @@ class Films(Request):
     described: str | None = option("Described track: FILE, or FILE#STREAM.", metavar="TRACK")
     subtitles: In[Path | None] = option("Subtitles: SRT, WebVTT, ASS, MicroDVD, FILM#sub:N.", metavar="FILE")
     name: str = option("Name of the film. [default: that of its file]", "", metavar="NAME", show=False)
-    group: str = option("Films of one group lie in one split.", "", metavar="NAME", show=False)
+    group: str = option("Group of the film; films of one group lie in one split.", "", metavar="NAME", show=False)
     films_list: In[Path | None] = option(
         "Films as JSON Lines: film, described, subtitles ...", name="--list", metavar="FILE"
     )
-    delay_s: float | None = option("Delay of a track that is the narrator alone.", metavar="S")
+    delay_s: float | None = option("Delay of a track that has only the narrator, in seconds.", metavar="S")
 
     def inputs(self) -> list[Path]:
         """Return the files of the films."""

@@ -9,6 +9,7 @@ from typing import Literal
 from truemoment.base.request import In, NewFolder, Request, argument, option, seed
 from truemoment.cli import binder
 from truemoment.cli.outputs import progress_bar, say
+from truemoment.report.words import counted
 from truemoment.studies.request import Data
 
 
@@ -52,4 +53,4 @@ def command(request: ChangeRequest, data: Data) -> None:
     if not request.quiet:
         unchanged = len(set(original.video_id[references.duration_s == original.duration_s]))
         kept = f", {unchanged:,} of them unchanged: their moments leave no room" if unchanged else ""
-        say(f"{request.out}: {len(features):,} videos{kept}, as {request.dtype}")
+        say(f"{request.out}: {counted(len(features), 'video')}{kept}, as {request.dtype}")

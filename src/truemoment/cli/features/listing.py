@@ -14,6 +14,7 @@ from truemoment.cli import EXIT_CHECK_FAILED, binder
 from truemoment.cli.delivery import deliver
 from truemoment.cli.outputs import progress_bar
 from truemoment.cli.parts import Output, full
+from truemoment.report.words import counted
 from truemoment.studies.request import Data
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def command(request: FeaturesRequest, data: Data) -> None:
         alignment=alignment,
         interval_share=share,
         seed=request.seed if request.source.startswith(SIMULATED) else None,
-        written="" if request.out is None else f"{request.out}: {len(store):,} videos as {request.dtype}",
+        written="" if request.out is None else f"{request.out}: {counted(len(store), 'video')} as {request.dtype}",
     )
     report = reports.problems(checked) if request.quiet else reports.report(checked)
     report_features = partial(deliver, report, lambda: reports.document(checked), output)

@@ -27,7 +27,7 @@ def resamples() -> Any:  # noqa: ANN401 - as dataclasses.field
 
 def workers() -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return the option --workers."""
-    return number("Threads. Results are the same for any number. [default: all cores]", None, 1, 256)
+    return number("Number of threads. Results do not depend on it. [default: all cores]", None, 1, 256)
 
 
 def sizes(text: str) -> Any:  # noqa: ANN401 - as dataclasses.field

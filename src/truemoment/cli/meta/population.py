@@ -23,7 +23,9 @@ class PopulationRequest(MappedData, Measuring):
     """The split, and the systems that are simulated."""
 
     fit_split: str | None = option("Split whose moments biased systems use. [default: train]", metavar="NAME")
-    fit_annotations: In[Path | None] = option("Your own annotations for that, in place of a split.", metavar="FILE")
+    fit_annotations: In[Path | None] = option(
+        "File of your own annotations with these moments, in place of a split.", metavar="FILE"
+    )
     n_variants: int | None = number(
         "N variants of one system, as from a search for hyper-parameters, in place of different systems.",
         None,

@@ -36,7 +36,9 @@ class Planning(Request):
 class PowerRequest(SystemSource):
     """The systems, and the subsets of the queries."""
 
-    sizes: tuple[int, ...] | None = sizes("Queries of a subset. [default: 100, 200, 500, 1000, ... and all]")
+    sizes: tuple[int, ...] | None = sizes(
+        "Sizes of the subsets, in queries. [default: 100, 200, 500, 1000, ... and all]"
+    )
     repetitions: int = number("Power: subsets of each size.", 50, 2, 100_000)
     unit: Literal["query", "video"] = option(
         "Independent units: videos with their queries, or single queries.", "video", name="--by"

@@ -17,7 +17,7 @@ class StabilityRequest(SystemSource):
     """The systems, and the subsets of the queries."""
 
     sizes: tuple[int, ...] | None = sizes(
-        "Queries of a subset. [default: ten sizes up to half of the queries, or up to all if subsets overlap]"
+        "Sizes of the subsets, in queries. [default: ten sizes up to half of them, or up to all if subsets overlap]"
     )
     trials: int = number("Stability: pairs of subsets of each size.", 5000, 2, 1_000_000)
     unit: Literal["query", "video"] = option("Draw queries, or videos with all of their queries.", "query", name="--by")

@@ -42,8 +42,8 @@ class PredictPrompts(ServedModelOptions):
 def command(request: PredictPrompts, _threads: ModelThreads, output: Output) -> None:
     """Predict with several prompts of a served model, and measure how much figures depend on them.
 
-    ENDPOINT is as of truemoment predict endpoint. PROMPT is seconds, clock, json, text-only, or your own file.
-    Each has its own files, whose names are that of -o with the name of the prompt.
+    ENDPOINT is an address, as for 'truemoment predict endpoint'. PROMPT is seconds, clock, json, text-only,
+    or your own file. Each has its own files, whose names are that of -o with the name of the prompt.
 
     \b
     truemoment predict prompts http://localhost:8000/v1 seconds clock mine.toml --model qwen ...

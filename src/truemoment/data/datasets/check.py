@@ -77,5 +77,5 @@ def check_dataset(
 def check_annotations(annotations: Annotations) -> CheckReport:
     """Check your own annotations: no faults are recorded for them, so every fault is unexpected."""
     findings = find_faults(annotations)
-    lines = tuple(f"{f.split}: {f.kind}: {f.count} {f.counted}" for f in findings if f.fault)
+    lines = tuple(f"{f.split}: {f.kind}: {f.amount}" for f in findings if f.fault)
     return CheckReport(annotations.dataset, {annotations.split: annotations}, tuple(findings), lines)

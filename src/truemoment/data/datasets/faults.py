@@ -20,6 +20,7 @@ from truemoment.base.boundary.files import read_json
 from truemoment.base.intervals import Bools, temporal_iou
 from truemoment.base.records import Annotations
 from truemoment.evaluation.references import all_references
+from truemoment.report.words import counted
 
 KNOWN_FAULTS = Path(__file__).with_name("known_faults.json")
 
@@ -42,6 +43,12 @@ class Fault:
     query_ids: tuple[str, ...]
     fault: bool
     detail: str = ""
+
+    @property
+    def amount(self) -> str:
+        """The count and what is counted, such as ``1 moment``."""
+        singular = "query" if self.counted == "queries" else self.counted.removesuffix("s")
+        return counted(self.count, singular, self.counted)
 
     @property
     def digest(self) -> str:
@@ -259,7 +266,7 @@ def unexpected(findings: Iterable[Fault], dataset: str, splits: Iterable[str]) -
             continue
         kinds_found.add((finding.split, finding.kind))
         recorded = recorded_faults.get(finding.split, {}).get(finding.kind)
-        place = f"{finding.split}: {finding.kind}: {finding.count} {finding.counted}"
+        place = f"{finding.split}: {finding.kind}: {finding.amount}"
         if recorded is None:
             lines.append(f"{place}, none recorded")
         elif recorded.count != finding.count:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from truemoment.base.boundary.folders import FETCHING, temporary_folder
 from truemoment.base.boundary.own_path import open_regular
@@ -98,6 +99,12 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
         except ValueError:
             raise differs from None
         except (requests.RequestException, OSError) as error:
+            if "Max retries exceeded" in str(error):  # never connected; the text repeats the address, and is long
+                raise DownloadError(
+                    f"cannot be fetched, there is no connection to {urlsplit(file.url).netloc}",
+                    path=path,
+                    hint=f"'truemoment datasets info {folder.name}' shows the addresses, to fetch the files elsewhere",
+                ) from None
             problem = f"cannot be fetched from {file.url} ({type(error).__name__}: {error})"
             raise DownloadError(problem, path=path) from None
         if file.agrees(download) is False:  # known by git's name only, which the downloader cannot check

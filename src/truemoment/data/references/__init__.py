@@ -55,6 +55,7 @@ from truemoment.data.references import (
 from truemoment.data.references.base import Property, ReferenceForm, ReferenceOptions, warn
 from truemoment.data.references.durations import read_durations
 from truemoment.data.references.records import parse_fields
+from truemoment.report.words import counted
 
 NO_SPLIT = "no split"
 """Name of the split of entries that name none, where other entries of the file do."""
@@ -287,7 +288,7 @@ def losses(annotations: Annotations, form: ReferenceForm) -> tuple[str, ...]:
         (
             "several moments",
             several > 0,
-            f"{several:,} queries with several moments become queries of one moment each",
+            f"{counted(several, 'query', 'queries')} with several moments: each moment becomes a query",
         ),
         ("split", annotations.split != "all", f"the name of the split is lost: {annotations.split}"),
     )

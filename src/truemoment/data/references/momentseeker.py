@@ -16,6 +16,7 @@ from truemoment.data.formats.entries import read_entries
 from truemoment.data.formats.head import Head
 from truemoment.data.formats.momentseeker import moments_of_clips
 from truemoment.data.references.base import ReferenceForm, ReferenceOptions, warn
+from truemoment.report.words import counted
 
 
 class ClipPaths(msgspec.Struct):
@@ -53,7 +54,8 @@ def _read(path: AnyPath, _: ReferenceOptions) -> list[ReferenceEntry]:
         entries.append(ReferenceEntry(video_id, query.qry_text, moments, line=line))
         shown += bool(query.qry_img_path or query.qry_video_path)
     if shown:
-        warn(f"{path}: {shown:,} queries have a picture or a video besides their sentence, which is not read")
+        queries = counted(shown, "query has", "queries have")
+        warn(f"{path}: {queries} a picture or a video besides the sentence, which is not read")
     return entries
 
 

@@ -71,7 +71,9 @@ class RequestOptions(Request):
     workers: int = number("Number of requests at a time.", 4, 1, 256)
     retries: int = number("Number of retries of a request that fails.", 6, 0, 100, rare=True)
     timeout: float = option("Timeout of a request, seconds.", 120.0, metavar="S", rare=True)
-    price: str | None = option("Prices of a million tokens, to report the cost.", metavar="IN,OUT", rare=True)
+    price: str | None = option(
+        "Prices of a million input and output tokens, to report the cost.", metavar="IN,OUT", rare=True
+    )
 
     def check(self) -> None:
         """Refuse fields and prices that cannot be read."""

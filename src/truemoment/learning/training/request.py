@@ -105,7 +105,7 @@ class TrainRequest(Learning):
         rare=True,
     )
     force: bool = option(
-        "Allow a test split to choose the epoch, or its films in a mixture. Every result then says so.",
+        "Allow a test split to choose the epoch, and films of a test split in a mixture. Every result then states it.",
         False,
         rare=True,
     )
@@ -127,7 +127,7 @@ class TrainRequest(Learning):
         name="-o --out",
         metavar="DIR",
     )
-    results: Out[AnyFile | None] = option("Add the figures to a file.", metavar="FILE.csv", rare=True)
+    results: Out[AnyFile | None] = option("File to which the figures are added, as CSV.", metavar="FILE.csv", rare=True)
 
     def check(self) -> None:
         """Refuse a dataset and a file of annotations, and neither."""

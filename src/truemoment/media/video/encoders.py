@@ -441,9 +441,9 @@ def _fetched(name: str, commit: str | None) -> Path:
     except Exception as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         revision = f" --revision {commit}" if commit else ""
-        raise MissingFileError(
-            f"the model {name} is not on this machine and cannot be fetched ({reason}); where there is a network, "
-            f"run `hf download {name}{revision} --local-dir FOLDER`, bring FOLDER here and give it in place of the name"
+        raise MissingFileError(  # the command comes first: of a line that is too long, the middle is cut
+            f"with a network, run `hf download {name}{revision} --local-dir FOLDER`, and give FOLDER as the model: "
+            f"it is not on this machine and cannot be fetched ({reason})"
         ) from None
 
 

@@ -27,7 +27,7 @@ def at_measure(value: Floats, ci95: Floats, measure: Measure, m: int) -> Measure
 
 
 def difference(paired: PairedDifference, measure: Measure, m: int) -> dict[str, Any]:
-    """Return the difference of two systems at a measure with its interval and p values."""
+    """Return the difference of two systems at a measure with its interval and p-values."""
     entry = at_measure(paired.difference, paired.ci95, measure, m).as_dict()
     entry = {"difference": entry.pop("value")} | entry | {"p": float(paired.p[m]), "p_holm": float(paired.p_holm[m])}
     if not (math.isfinite(entry["p"]) and math.isfinite(entry["p_holm"])):

@@ -13,7 +13,7 @@ against answers :math:`a_q` half of which come from floors that read the order:
 g is a kernel density around the floors' answers to query q at place k, for which the sentences of its video are rotated
 (:func:`rotated_rows`), so that it keeps its neighbours. u does not depend on k: a mixture of the uniform density and
 of kernels around the answer of the sentence network and around the annotated moment. The kernel is the mean of two
-products of Laplace densities. The p value is the share of draws with as large a T, in which each :math:`k_q` is drawn
+products of Laplace densities. The p-value is the share of draws with as large a T, in which each :math:`k_q` is drawn
 from :math:`P_q`.
 
 The law learned on the training split, :math:`P(k \mid m)` given a moment m
@@ -63,7 +63,7 @@ from truemoment.studies.audit.place_law import PlaceLaw, moment_terms
 from truemoment.studies.audit.shuffled import SeesVideo
 
 CONTRADICTED, LEAST_SHARE, LEAST_BOUND = 0.015, 0.25, 0.07
-"""Maximum p value, and minimum share or minimum lower bound of its interval, that contradict the declaration."""
+"""Maximum p-value, and minimum share or minimum lower bound of its interval, that contradict the declaration."""
 
 WIDTH = 0.05
 """Mean deviation of the kernels, as a share of the video."""
@@ -98,7 +98,7 @@ class OrderFollowing(NamedTuple):
     share, ci95
         Share of the answers that follow, and its 95 % interval; NaN without a test.
     p
-        One-sided p value; 1 without a test.
+        One-sided p-value; 1 without a test.
     n_queries, n_videos
         Number of answered queries in videos with at least two sentences, and of these videos.
     """

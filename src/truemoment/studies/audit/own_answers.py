@@ -28,6 +28,7 @@ from truemoment.data.language.bags import bags_of, terms_of
 from truemoment.evaluation.evaluate import evaluate
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.protocols import Protocol
+from truemoment.report.words import counted
 
 DRAWS = 10
 """Number of draws of the other video."""
@@ -113,7 +114,9 @@ def another_video(video_id: Strings, rng: np.random.Generator) -> Ints:
     video = numbers_of(video_id)
     n_queries, largest = len(video), int(np.bincount(video).max(initial=0))
     if 2 * largest > n_queries:
-        raise InputError(f"one video has {largest:,} of the {n_queries:,} queries, expected at most half of them")
+        raise InputError(
+            f"one video has {largest:,} of {counted(n_queries, 'query', 'queries')}, expected at most half"
+        )
     order = np.lexsort((rng.random(n_queries), rng.permutation(int(video.max()) + 1)[video]))
     source = np.empty(n_queries, dtype=np.int64)
     source[order] = np.roll(order, int(rng.integers(largest, n_queries - largest + 1)))

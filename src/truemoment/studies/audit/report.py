@@ -225,7 +225,7 @@ def _reading(audit: Audit) -> Iterator[tuple[str, str]]:
     yield (
         "p",
         f"The share of {setup.permutations:,} random swaps of two methods, video by video, that give a difference as "
-        "large. Against several floors it is the largest p value.",
+        "large. Against several floors it is the largest p-value.",
     )
 
 

@@ -187,7 +187,7 @@ class Results:
 
     @functools.cached_property
     def p_values(self) -> Floats:
-        """Two-sided p value of the method against each floor, (F, M), by swapping the two video by video."""
+        """Two-sided p-value of the method against each floor, (F, M), by swapping the two video by video."""
         self.on_status("testing differences")
         systems = [self.scores, *(floor.scores for floor in self.floors)]
         numerator, weight = (np.stack(parts) for parts in zip(*map(sums_by_video, systems), strict=True))

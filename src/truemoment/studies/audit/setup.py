@@ -16,6 +16,7 @@ from truemoment.baselines.floors import headline_of
 from truemoment.data.formats import MatchReport
 from truemoment.evaluation.measures import Measure
 from truemoment.evaluation.protocols import Protocol
+from truemoment.report.words import counted
 from truemoment.studies.audit.moved import Moved
 from truemoment.studies.audit.request import MethodReads
 
@@ -206,8 +207,9 @@ class AuditSetup:
             ("unreadable", unread, "with an answer that could not be read"),
         ):
             if getattr(self.protocol, rule) == "drop" and dropped.any():
+                queries = counted(int(dropped.sum()), "query", "queries")
                 raise UsageError(
-                    f"protocol {self.protocol.name} drops the {int(dropped.sum()):,} queries {words}{condition}, but "
+                    f"protocol {self.protocol.name} drops the {queries} {words}{condition}, but "
                     f"floors answer all of them; set {rule}=worst in --protocol"
                 )
 

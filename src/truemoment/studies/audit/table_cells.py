@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from truemoment.base.boundary.documents import NO_INTERVAL
 from truemoment.base.intervals import Floats
 from truemoment.evaluation.measures import Measure, why_undefined
 from truemoment.report.model import Cell
@@ -31,7 +30,7 @@ def points_cell(difference: float, ci95: Floats, measure: Measure) -> Cell:
     """Return a difference of two figures in percentage points, with its interval; or why it is undefined."""
     if math.isnan(difference):
         return Cell(UNDEFINED, why_undefined(measure))
-    return Cell(points(difference, sign="+"), low_to_high(ci95, 1, times=100, sign="+") or NO_INTERVAL)
+    return Cell(points(difference, sign="+"), low_to_high(ci95, 1, times=100, sign="+") or "interval undefined")
 
 
 def number_cell(value: float, ci95: Floats, why: str) -> Cell:

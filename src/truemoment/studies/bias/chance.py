@@ -1,4 +1,4 @@
-"""p values, entropies and divergences.
+"""p-values, entropies and divergences.
 
 References
 ----------

@@ -37,10 +37,10 @@ class SplitDistance:
     ----------
     energy, energy_by_chance, energy_p
         Energy distance of (start, end), in fractions of the video: 0 (equal) to 2 sqrt(2); its mean over permutations
-        of whole videos, and its p value among them.
+        of whole videos, and its p-value among them.
     jensen_shannon_bits, jensen_shannon_by_chance, jensen_shannon_p
         Jensen-Shannon divergence of the shares in cells of 5 % of the video, 0 (equal) to 1 bit, without correction;
-        its mean over the permutations, and its p value.
+        its mean over the permutations, and its p-value.
     """
 
     energy: float
@@ -65,7 +65,7 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
     with X, X' of `a` and Y, Y' of `b` drawn with replacement, :math:`|\cdot|` the Euclidean norm of (start, end), and
     p, q the two sets' shares in cells. For E each moment is replaced by the mean of all moments in its cell, and D
     contains the distances between those means, so E is never below 0. It differs from the sum over all pairs by at most
-    about 1e-4 on common splits. The permutations use the same cells, so the p value is not affected.
+    about 1e-4 on common splits. The permutations use the same cells, so the p-value is not affected.
 
     Parameters
     ----------

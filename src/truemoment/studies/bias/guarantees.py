@@ -18,7 +18,7 @@ from truemoment.base.intervals import TIE
 from truemoment.base.records import Annotations
 from truemoment.data.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.evaluation.uncertainty import LEVEL, holm
-from truemoment.report.words import interval95_points, p_value, percent, points
+from truemoment.report.words import counted, interval95_points, p_value, percent, points
 from truemoment.studies.bias.distances import SplitDistance, split_distance
 from truemoment.studies.bias.guessing import MEASURES, UNKNOWN_GUESSING, Guessing, is_less, new_tests, rising
 from truemoment.studies.bias.locations import Locations
@@ -106,7 +106,11 @@ def _no_shared_video(parts: Mapping[str, Annotations]) -> Promise:
     videos = {name: set(part.video_id) for name, part in parts.items()}
     shared = {(a, b): len(videos[a] & videos[b]) for a, b in combinations(videos, 2)}
     n_shared = sum(shared.values())
-    finding = "No video is in two splits." if not n_shared else f"{n_shared} videos are in two splits."
+    finding = (
+        "No video is in two splits."
+        if not n_shared
+        else f"{counted(n_shared, 'video is', 'videos are')} in two splits."
+    )
     return Promise("no-shared-video", n_shared == 0, finding)
 
 
@@ -117,7 +121,7 @@ def _once(split: Resplit) -> Promise:
     remark = f", or is put aside ({n_aside:,})" if n_aside else ""
     finding = f"Each of {len(times):,} queries is in one split{remark}."
     if not is_kept:
-        finding = f"{int(np.sum(times != 1)):,} queries are not in one split."
+        finding = f"{counted(int(np.sum(times != 1)), 'query is', 'queries are')} not in one split."
     return Promise("every-query-once", is_kept, finding)
 
 
@@ -187,12 +191,14 @@ def _new_terms(split: Resplit) -> Promise:
         unknown = int((ood & ~parts_known(split.ranking, split.terms, rest)).sum())
         if unknown:
             finding = (
-                f"{unknown:,} queries of test-ood have only new compositions of words that no other split composes."
+                f"{counted(unknown, 'query of test-ood has', 'queries of test-ood have')} only new compositions of "
+                "words that no other split composes."
             )
             return Promise("new-words", is_kept=False, finding=finding)
     if n_others or n_without:
         finding = (
-            f"{n_without:,} queries of test-ood have none of the new {kind}; {n_others:,} of other splits have one."
+            f"{counted(n_without, 'query of test-ood has', 'queries of test-ood have')} none of the new {kind}; "
+            f"{n_others:,} of other splits {'has' if n_others == 1 else 'have'} one."
         )
         return Promise("new-words", is_kept=False, finding=finding)
     finding = f"Each query of test-ood has one of {len(new):,} new {kind}; no query of train, val or test-iid has one"

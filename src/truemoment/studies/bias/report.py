@@ -14,7 +14,7 @@ from truemoment.base.version import __version__ as version
 from truemoment.evaluation.uncertainty import LEVEL
 from truemoment.report.drawing import shortened
 from truemoment.report.model import Block, Finding, Paragraph, Report, Section
-from truemoment.report.words import listed, low_to_high, number, p_value, percent
+from truemoment.report.words import counted, listed, low_to_high, number, p_value, percent
 from truemoment.studies.bias import report_figures as figures
 from truemoment.studies.bias.grids import Grid
 from truemoment.studies.bias.information import VerbInformation
@@ -334,11 +334,12 @@ def notes(survey: Survey) -> list[str]:
     """Return remarks on the data: omitted queries and moments, and grids of times."""
     whole, lines = survey.whole, list(survey.notes)
     if whole.n_without_moment:
-        lines.append(f"{whole.n_without_moment:,} queries have no moment; they count only for words")
+        without = counted(whole.n_without_moment, "query without a moment counts", "queries without a moment count")
+        lines.append(f"{without} only for words")
     if whole.n_unknown_duration:
         lines.append(
-            f"{whole.n_unknown_duration:,} videos have no known duration; their moments have no location "
-            "(--durations FILE or --videos DIR gives durations)"
+            f"{counted(whole.n_unknown_duration, 'video has', 'videos have')} no known duration; such moments have no "
+            "location (--durations FILE or --videos DIR gives durations)"
         )
     if whole.n_left_out and whole.locations.value is not None:
         lines.append(
@@ -483,7 +484,7 @@ def _reading(survey: Survey) -> tuple[tuple[str, str], ...]:
         ),
         (
             "p",
-            "Share of the draws that reach the value or more; the data itself counts as one draw. p values are not "
+            "Share of the draws that reach the value or more; the data itself counts as one draw. p-values are not "
             "corrected for their number. An effect that is not shown may still exist: small splits show little.",
         ),
         (

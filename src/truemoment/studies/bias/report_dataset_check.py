@@ -23,7 +23,7 @@ def report(check: CheckReport) -> Report:
     facts = [
         ("dataset", check.dataset),
         *(
-            (split, f"{n_queries:,} queries, {n_videos:,} videos")
+            (split, f"{counted(n_queries, 'query', 'queries')}, {counted(n_videos, 'video')}")
             for split, (n_queries, n_videos) in check.counts.items()
         ),
     ]
@@ -32,7 +32,7 @@ def report(check: CheckReport) -> Report:
             finding.split,
             "fault" if finding.fault else "remark",
             finding.kind,
-            f"{finding.count:,} {finding.counted}",
+            finding.amount,
             _some(finding.query_ids),
         )
         for finding in check.findings

@@ -20,8 +20,8 @@ STARTS_HEADINGS = ("pairs", "start later, %", "by chance, %", "95 % interval")
 """Headings of :func:`starts_cells`."""
 
 STARTS_CAPTION = (
-    "Pairs of neighbouring sentences of a video in the order of the file: share whose second moment starts later, by "
-    "chance (in random order), and its 95 % interval, from the spread between videos."
+    "Neighbouring sentences of a video, in the order of the file: share of pairs whose second moment starts later, the "
+    "share by chance (in random order), and the 95 % interval of the former, from the spread between videos."
 )
 
 
@@ -55,10 +55,10 @@ def starts_document(order: OrderOfStarts) -> dict[str, Any]:
 
 
 MEANING = (
-    "Where the share that starts later is above chance, the file lists sentences in the order of their moments: "
-    "'sentence 3 of 4' is a hint, without a word or a pixel. The order table predicts the best constant for each "
-    "place k of n, fitted on train. Sorted by start: the same table when a loader sorts the sentences by their true "
-    "start, which reveals their order."
+    "If the share that starts later is above chance, the file lists sentences in the order of their moments. Then the "
+    "number of a sentence ('sentence 3 of 4') is a hint. The order table is a baseline that reads only this number: it "
+    "predicts the best constant for each number, fitted on train. Sorted by start: the same baseline if a loader sorts "
+    "the sentences by their true start, which reveals their order."
 )
 
 
@@ -83,7 +83,9 @@ def order_sentence(survey: Survey) -> str:
 
 def orders_table(groups: Sequence[tuple[str, Sequence[SplitOrder]]]) -> Table:
     """Return a table of splits, a row each, in groups with titles: shares, and scores of the order table."""
-    caption = f"{STARTS_CAPTION} Then {MEASURE} of the order table, in the order of the file, and sorted."
+    caption = (
+        f"{STARTS_CAPTION} The last two columns: {MEASURE} of the order table in the order of the file, and sorted."
+    )
     headings = ("split", *STARTS_HEADINGS, "order table, %", "sorted by start, %")
     return Table(caption, headings, tuple((title, tuple(map(_row, orders))) for title, orders in groups))
 

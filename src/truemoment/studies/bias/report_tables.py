@@ -216,7 +216,7 @@ def comparison(surveys: Sequence[Survey]) -> list[Table]:
         )
         for caption, groups in (
             (
-                "Biases. Smaller text: the value by chance with p, what was subtracted for chance, or the split. "
+                "Biases. Beside a figure: the value by chance with p, what was subtracted for chance, or the split. "
                 "Constant predictions hit at IoU > 0.5.",
                 _BIASES,
             ),

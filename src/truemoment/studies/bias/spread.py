@@ -65,7 +65,7 @@ class Evenness:
         Kullback-Leibler divergence from the even spread, minus the mean by chance. 0: even (below 0: by chance); b if
         the spread fills one part in 2^b of the support.
     by_chance_bits, p_value
-        Mean of the uncorrected divergence over even samples of the same size, and its p value among them.
+        Mean of the uncorrected divergence over even samples of the same size, and its p-value among them.
     shortest_norm
         L, as a fraction of the video; on a grid, length of the shortest moment of the grid.
     grid

@@ -35,7 +35,7 @@ class ChangedMethod(NamedTuple):
     value, ci95 : (M,), (M, 2)
         Figures on the changed videos, and their 95 % intervals.
     fall
-        Figures on the original videos less these; its corrected p values are for all methods and ways.
+        Figures on the original videos less these; its corrected p-values are for all methods and ways.
     displacement
         Displacement of the first answers of the first run.
     """
@@ -102,7 +102,7 @@ def compare_changed(
 
 
 def _corrected(methods: list[ChangedMethod]) -> list[ChangedMethod]:
-    """Correct p values for all methods, ways and measures together (Holm)."""
+    """Correct p-values for all methods, ways and measures together (Holm)."""
     if not methods:
         return []
     p_values = holm(np.concatenate([method.fall.p for method in methods])).reshape(len(methods), -1)

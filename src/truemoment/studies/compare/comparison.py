@@ -1,4 +1,4 @@
-"""Compare methods on the same queries: paired, with corrected intervals and p values and what the split can detect.
+"""Compare methods on the same queries: paired, with corrected intervals and p-values and what the split can detect.
 
 A method is a group of runs: one prediction file, or several that differ by the seed of their training. Its figure is
 the mean over its runs; the spread is their sample standard deviation. Where a method of a pair has several runs,
@@ -77,10 +77,10 @@ class Comparison:
     difference : (P, M)
         Difference of the means.
     difference_interval : (P, M, 2)
-        95 % intervals for all P x M differences together: one contains 0 exactly where the corrected p value is above
+        95 % intervals for all P x M differences together: one contains 0 exactly where the corrected p-value is above
         0.05.
     p, p_corrected : (P, M)
-        Two-sided p value, and the same corrected for all P x M comparisons: over videos and trainings, or of the
+        Two-sided p-value, and the same corrected for all P x M comparisons: over videos and trainings, or of the
         paired permutation test (:func:`truemoment.evaluation.uncertainty.permutation_tests`).
     resolved_level
         Level of a single permutation test after the correction; 0 where none can be significant.
@@ -150,7 +150,7 @@ class Comparison:
 
     @property
     def family(self) -> int:
-        """Number of defined comparisons, for which p values and intervals are corrected."""
+        """Number of defined comparisons, for which p-values and intervals are corrected."""
         return int(np.isfinite(self.p).sum())
 
     def level(self, pair: int, row: int) -> float:

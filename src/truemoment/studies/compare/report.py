@@ -331,7 +331,7 @@ def _published_rows(compared: ComparedFiles) -> list[dict[int, PublishedFigure]]
 
 
 def differences_table(compared: ComparedFiles) -> Table:
-    """Return the table of differences by measure: a row a pair, in points, with interval, p values and resolution."""
+    """Return the table of differences by measure: a row a pair, in points, with interval, p-values and resolution."""
     comparison = compared.comparison
     decimals, corrected = comparison.first.protocol.decimals, comparison.family > 1
 
@@ -555,7 +555,7 @@ def explanations(compared: ComparedFiles) -> list[str]:
             "max-t, over trainings Bonferroni" if is_trained and not comparison.over_trainings.all() else "Bonferroni"
         )
         lines.append(
-            f"corrected p values and intervals apply to all {comparison.family} comparisons together "
+            f"corrected p-values and intervals apply to all {comparison.family} comparisons together "
             f"({correction if is_trained else 'max-t'}): an interval contains 0 exactly where the corrected p is above "
             f"{LEVEL}"
         )

@@ -181,7 +181,7 @@ def splits_document(compared: ComparedFiles) -> list[dict[str, Any]]:
 
 
 def changed_table(compared: ComparedFiles) -> Table:
-    """Return the table of changed videos: figures on both, the change with interval and p value, answers that stay."""
+    """Return the table of changed videos: figures on both, the change with interval and p-value, answers that stay."""
     protocol = compared.comparison.first.protocol
     groups: dict[str, list[tuple[Cell, ...]]] = {}
     shown = distinct_measures(compared)

@@ -72,7 +72,7 @@ def _first_two(ranked: MethodRanking) -> str:
 
 
 def _figures(comparison: Comparison, first: str, second: str, row: int) -> str:
-    """Return the figures of two methods at a measure, and their difference with its interval and p value."""
+    """Return the figures of two methods at a measure, and their difference with its interval and p-value."""
     i, j = comparison.methods.index(first), comparison.methods.index(second)
     percent, decimals = comparison.first.protocol.percent, comparison.first.protocol.decimals
     difference, interval, pair = _difference(comparison, first, second, row)

@@ -63,7 +63,7 @@ class TrainingsTested:
     interval : (P, M, 2)
         95 % intervals, corrected for all comparisons (Bonferroni).
     p, p_corrected : (P, M)
-        Two-sided p values, and the same corrected.
+        Two-sided p-values, and the same corrected.
     resolves : (P, M)
         Smallest true difference that would be found in 80 % of such splits and trainings, with the correction.
     freedom : (P, M)

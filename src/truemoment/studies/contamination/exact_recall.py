@@ -225,7 +225,7 @@ class ExactRecall:
     excess, excess_ci95
         Share above it: an estimate of the share of official times that are recalled.
     p
-        One-sided p value.
+        One-sided p-value.
     detectable
         Share of recalled times that the test finds in 80 of 100 such files, at `level`.
     difference_s, counts, predicted
@@ -316,7 +316,7 @@ class RoundedRecall:
     ratio, ratio_ci95
         Ratio of their number to the number that the neighbourhood predicts.
     p
-        One-sided p value.
+        One-sided p-value.
     """
 
     n: int

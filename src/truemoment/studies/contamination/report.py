@@ -208,9 +208,13 @@ def _facts(result: Contamination) -> tuple[tuple[str, str], ...]:
     ]
     if result.fresh is not None:
         queries = counted(result.fresh.n_queries, "answered query", "answered queries")
-        facts.append(("fresh annotations", f"{result.fresh.dataset}: {result.fresh.n_moments:,} moments of {queries}"))
+        facts.append(
+            ("fresh annotations", f"{result.fresh.dataset}: {counted(result.fresh.n_moments, 'moment')} of {queries}")
+        )
     if result.match is not None:
-        facts.append(("predictions", f"{result.source['path']}: {result.match.format}; {result.match.rows:,} rows"))
+        facts.append(
+            ("predictions", f"{result.source['path']}: {result.match.format}; {counted(result.match.rows, 'row')}")
+        )
     return tuple(facts)
 
 

@@ -10,7 +10,7 @@ A model that has read the annotations of a test split may answer from memory. Th
 * *probes*: predictions on the same queries in other words (:mod:`truemoment.studies.contamination.probes`). A model
   that looks up the sentence loses its exact answers. The test swaps the labels of both files by video.
 
-A sign is a p value of at most 0.05 after Holm's correction over all tests of the verdict. No sign is no proof: the
+A sign is a p-value of at most 0.05 after Holm's correction over all tests of the verdict. No sign is no proof: the
 report states which share of recalled moments the test finds. Guide: ``docs/contamination.md``.
 """
 
@@ -54,7 +54,7 @@ class PairedShare:
     Parameters
     ----------
     p
-        p value by swapping the conditions of each video at random: one-sided, that the first is larger.
+        p-value by swapping the conditions of each video at random: one-sided, that the first is larger.
     """
 
     name: str
@@ -120,7 +120,7 @@ class Contamination:
     recall
         Test of exact recall by side; None where there are too few official times, or they lie on a coarse grid.
     p_holm
-        Corrected p values of the tests of the verdict, by name.
+        Corrected p-values of the tests of the verdict, by name.
     """
 
     dataset: str

@@ -191,13 +191,17 @@ def facts(scores: Scores, match: MatchReport, source: Mapping[str, str]) -> tupl
         (match.by_position, "by position in the video"),
     ]
     matched = ", ".join(f"{count:,} matched {manner}" for count, manner in counts if count) or "none matched"
-    differs = f" ({match.text_differs:,} sentences differ in punctuation or case)" if match.text_differs else ""
+    differs = (
+        f" ({counted(match.text_differs, 'sentence differs', 'sentences differ')} in punctuation or case)"
+        if match.text_differs
+        else ""
+    )
     data = f"{scores.dataset}/{scores.split}: {counted(len(scores), 'query', 'queries')}, "
     rows = [
         ("data", data + counted(scores.n_videos, "video")),
         (
             "predictions",
-            f"{source['path']}: {match.format} ({match.recognised}); {match.rows:,} rows, {matched}{differs}",
+            f"{source['path']}: {match.format} ({match.recognised}); {counted(match.rows, 'row')}, {matched}{differs}",
         ),
     ]
     if match.parsing is not None:
@@ -249,12 +253,16 @@ def notes(evaluation: Evaluation) -> list[str]:
         (match.failed, "answer contains no moment", "answers contain no moment"),
     )
     of_moments = (
-        (match.swapped, "end before they start"),
-        (match.zero_length, "have zero length"),
-        (match.past_end, "end after the end of the video"),
-        (match.clipped, "had a negative time, which was set to 0"),
+        (match.swapped, "ends before it starts", "end before they start"),
+        (match.zero_length, "has zero length", "have zero length"),
+        (match.past_end, "ends after the end of the video", "end after the end of the video"),
+        (match.clipped, *2 * ("had a negative time, which was set to 0",)),
     )
-    lines += [f"{count:,} of {match.moments:,} predicted moments {fault}" for count, fault in of_moments if count]
+    lines += [
+        f"{count:,} of {match.moments:,} predicted moments {singular if count == 1 else plural}"
+        for count, singular, plural in of_moments
+        if count
+    ]
     lines += match.signs[len(evaluation.warnings) :]
     lines += _counted(
         (
@@ -404,7 +412,7 @@ def _discriminations(calibration: ScoreCalibration) -> Table:
         for part in calibration.discriminations
     ]
     headings = ("scores of", "moments", "rank correlation with IoU", f"AUC of {HIT}")
-    return Table("Better from worse moments, by the scores of the file", headings, (("", tuple(rows)),))
+    return Table("How well the scores of the file separate better from worse moments", headings, (("", tuple(rows)),))
 
 
 def _coverage(calibration: ScoreCalibration) -> Table:

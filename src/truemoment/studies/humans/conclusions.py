@@ -123,7 +123,7 @@ class PairDifference:
     difference
         First less second system.
     p_holm
-        p value of the paired permutation test by video, corrected over the pairs of systems.
+        p-value of the paired permutation test by video, corrected over the pairs of systems.
     """
 
     reference: Reference
@@ -147,7 +147,7 @@ class Conclusion:
     draws : (D,)
         Differences with one annotator drawn for each query as the reference.
     p_draws : (D,)
-        Their p values, corrected like the others.
+        Their p-values, corrected like the others.
     """
 
     measure: str
@@ -222,7 +222,7 @@ def conclusions(
 def _compared(
     scores: Sequence[Scores], pairs: Sequence[tuple[int, int]], rng: np.random.Generator, permutations: int
 ) -> tuple[Floats, Floats]:
-    """Return differences of pairs and their corrected p values, each (P, M)."""
+    """Return differences of pairs and their corrected p-values, each (P, M)."""
     numerator, weight = (np.stack(part) for part in zip(*map(sums_by_video, scores), strict=True))
     p = permutation_p_values(numerator, weight, pairs, rng, permutations=permutations)
     return _differences(numerator, weight, pairs), holm(p)
@@ -235,7 +235,7 @@ def _compared_in_draws(
     rng: np.random.Generator,
     permutations: int,
 ) -> tuple[Floats, Floats]:
-    """Return differences and corrected p values in each draw of annotators, each (D, P, M).
+    """Return differences and corrected p-values in each draw of annotators, each (D, P, M).
 
     Each draw counts as a system of its own, so that one test of many pairs serves all draws.
     """

@@ -11,12 +11,13 @@ import numpy as np
 
 from truemoment.base.boundary.documents import Measured
 from truemoment.base.intervals import Floats
+from truemoment.baselines.floors import headline_of
 from truemoment.evaluation.agreement import Alpha, agreement_by_query
 from truemoment.evaluation.head import head
 from truemoment.evaluation.protocols import Protocol
 from truemoment.evaluation.scores import Scores
 from truemoment.evaluation.uncertainty import LEVEL
-from truemoment.report.model import Cell, Report, Section, Table
+from truemoment.report.model import Cell, Paragraph, Report, Section, Table
 from truemoment.report.words import UNDEFINED, counted, listed, low_to_high, number, percent, points
 from truemoment.studies.compare.report import FEW_VIDEOS
 from truemoment.studies.humans.answer_agreement import answers_document, answers_table
@@ -233,6 +234,7 @@ def report(files: AnnotatedFiles, *, n_timelines: int = N_TIMELINES) -> Report:
     return Report(
         title=f"Annotators of {scores.dataset}, {scores.split}",
         facts=facts(files),
+        answer=tuple(map(Paragraph, system_sentences(study))),
         sections=(
             Section("annotators", "Annotators", tuple(tables)),
             *([Section("timelines", TIMELINES_TITLE, tuple(drawings))] if drawings else []),
@@ -246,6 +248,27 @@ def report(files: AnnotatedFiles, *, n_timelines: int = N_TIMELINES) -> Report:
     )
 
 
+def system_sentences(study: HumanStudy) -> list[str]:
+    """Return a sentence per system: its figure against the first references, beside that of a random annotator."""
+    measure = study.measures[headline_of(study.measures)]
+    sentences = []
+    for name, system in study.systems.items():
+        reference, scores = next(iter(system.scores.items()))
+        people = study.ceiling(reference)
+        at = people.scores.measures.index(measure)
+        own, person, *ci95 = _percents(
+            np.array([scores.value(measure), people.scores.value(measure), *people.ci95[at]]), study.protocol
+        )
+        where = _NAMES[reference]
+        if reference == "official" and study.official is not None:
+            where = f"{study.official.dataset}/{study.official.split}"
+        sentences.append(
+            f"{name} scores {own} at {measure} against {where}; a random annotator scores {person} (95 % interval "
+            f"{ci95[0]} to {ci95[1]})."
+        )
+    return sentences
+
+
 def facts(files: AnnotatedFiles) -> tuple[tuple[str, str], ...]:
     """Return the data and the files of the study."""
     study, scores = files.study, files.scores
@@ -256,7 +279,7 @@ def facts(files: AnnotatedFiles) -> tuple[tuple[str, str], ...]:
     if study.official is not None:
         rows.append(("official references", f"{study.official.dataset}/{study.official.split}"))
     for name, (source, match) in files.predictions.items():
-        rows.append((name, f"{source['path']}: {match.format}; {match.rows:,} rows"))
+        rows.append((name, f"{source['path']}: {match.format}; {counted(match.rows, 'row')}"))
     return tuple(rows)
 
 
@@ -382,11 +405,11 @@ def notes(files: AnnotatedFiles) -> list[str]:
     if identical >= COARSE:
         lines.append(
             f"{percent(identical)} of all pairs of annotators marked the same moment; --duplicates "
-            f"{study.duplicates} decides whether these count"
+            f"decides whether these count (here: {study.duplicates})"
         )
     for name, system in study.systems.items():
         lines += [
-            f"{name}: {count:,} queries with {condition}"
+            f"{name}: {counted(count, 'query', 'queries')} with {condition}"
             for condition, count in system.scores["nearest"].touched.items()
         ]
     alpha = files.agreement.moments

@@ -135,7 +135,9 @@ def _iou(moment: Moment, others: Sequence[Moment], *, best: bool) -> float:
 def timeline_drawings(files: AnnotatedFiles, most: int) -> list[Drawing]:
     """Return a figure for each of the queries on which annotators agree least."""
     has_official = files.study.official is not None
-    against = "with the reference" if has_official else "with the annotators, the mean (of an annotator: the others)"
+    against = (
+        "with the reference" if has_official else "with the annotators, on average (for an annotator, with the others)"
+    )
     area = "the grey area is the dataset's own reference, " if has_official else ""
     drawings = []
     for number, timeline in enumerate(timelines(files, most), start=1):

@@ -146,4 +146,7 @@ class LoadedSystems:
         """Notes on the systems for the reader of a report."""
         kinds = ((len(self.simulated), "simulated (see 'meta population')"), (len(self.baselines), "blind baselines"))
         counts = [f"{n} {'is' if n == 1 else 'are'} {kind}" for n, kind in kinds if n]
-        return (*([f"Of the {len(self.systems)} systems {' and '.join(counts)}."] if counts else []), *self.incomplete)
+        return (
+            *([f"{len(self.systems)} systems, of which {' and '.join(counts)}."] if counts else []),
+            *self.incomplete,
+        )

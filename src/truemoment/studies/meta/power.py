@@ -68,7 +68,7 @@ class PairedTests:
     difference : (P, M)
         Figure of the first less that of the second, so that more is better; NaN if undefined.
     p : (P, M)
-        Two-sided p value; 1 if the two score alike on every unit, NaN if the difference is undefined.
+        Two-sided p-value; 1 if the two score alike on every unit, NaN if the difference is undefined.
     variance : (P, M)
         Variance of the difference, with the observed difference as the true one; units are clusters.
     """
@@ -100,7 +100,7 @@ class Power:
     whole
         Tests on the whole split.
     p_holm : (P, M)
-        p values on the whole split, corrected over the pairs of each measure.
+        p-values on the whole split, corrected over the pairs of each measure.
     clustering : (M,)
         Variance with clusters over the variance without, median over the pairs: the factor on the number of queries
         compared with one query per video. NaN if no pair differs.
@@ -219,7 +219,7 @@ def power(
         Queries of a subset, approximately, because whole units are drawn. None for steps of 1, 2 and 5 from 100 upwards
         that are 30 units or more. The whole split is always added. Smaller subsets are parts of larger ones.
     level
-        Maximum corrected p value of a separated pair.
+        Maximum corrected p-value of a separated pair.
     power
         Share of test sets in which a planned difference is shown.
     """

@@ -205,10 +205,10 @@ class VariantSource(ReadingPredictions, ReadingAnnotations):
     annotations: In[Path | None] = option("Your own annotations for the test.", metavar="FILE")
     data_dir: Path | None = data_dir()
     measures: str | None = option(
-        "Measures that select. [default: those of all studies, or all saved]", metavar="'A; B'"
+        "Measures by which a variant is selected. [default: those of all studies, or all saved]", metavar="'A; B'"
     )
     test_measures: str | None = option(
-        "Measures that judge. [default: the same without R@10,IoU=0.3]", metavar="'A; B'"
+        "Measures by which the selected variants are judged. [default: the same without R@10,IoU=0.3]", metavar="'A; B'"
     )
     protocol: str | None = option("Evaluation convention. [default: the dataset's]", metavar="NAME[,FIELD=VALUE...]")
 
@@ -332,4 +332,4 @@ class Effort(Request):
     )
     variants: int = number("Selection: number of simulated variants.", 64, 2, 10_000)
     seed: int = seed("all draws")
-    workers: int | None = number("Threads. Results are the same for any number. [default: all cores]", None, 1, 256)
+    workers: int | None = number("Number of threads. Results do not depend on it. [default: all cores]", None, 1, 256)

@@ -13,6 +13,7 @@ from truemoment.base.boundary.documents import document_head
 from truemoment.base.boundary.files import sha256_of
 from truemoment.base.boundary.text import one_line
 from truemoment.data.datasets.random_order import ORDERS
+from truemoment.report.words import counted
 from truemoment.web.annotating.results import Exported, StudyState
 from truemoment.web.annotating.study import StudyFolder
 
@@ -100,7 +101,11 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
     settings, counts, agreement = document["settings"], document["counts"], document["agreement"]
     spacing = "at least 20 tasks apart where possible" if settings["same_video"] == "apart" else "in any order"
     several = "allowed" if settings["several"] else "not allowed"
-    dealt = f"dealt to {settings['people']} people" if settings["people"] else "given to whoever came next"
+    dealt = (
+        f"dealt to {counted(settings['people'], 'person', 'people')}"
+        if settings["people"]
+        else "given to whoever came next"
+    )
     controls = ", ".join(f"{name} {100 * share:g} %" for name, share in settings["controls"].items())
     lines = [
         f"# Datasheet: {one_line(settings['title'])}",
@@ -109,7 +114,8 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
         "",
         "## How it was made",
         "",
-        f"- Task: {settings['task']}. {counts['queries']:,} queries, {settings['per_query']} answers each, {dealt}.",
+        f"- Task: {settings['task']}. {counted(counts['queries'], 'query', 'queries')}, "
+        f"{counted(settings['per_query'], 'answer')} each, {dealt}.",
         f"- Two queries of one video: {spacing}.",
         f"- Several moments in an answer: {several}. Playing a moment before "
         f"submitting: {settings['review']}. Sound: {'on' if settings['sound'] else 'off'}.",
@@ -117,9 +123,11 @@ def datasheet_text(document: Mapping[str, Any], instructions: str) -> str:
         "",
         "## What came back",
         "",
-        f"- {counts['answers']:,} answers to {counts['queries_answered']:,} queries: {_counts(counts['verdicts'])}.",
+        f"- {counted(counts['answers'], 'answer')} to {counted(counts['queries_answered'], 'query', 'queries')}: "
+        f"{_counts(counts['verdicts'])}.",
         f"- Order: {ORDERS[document['order']]}.",
-        f"- {counts['several_moments']:,} answers have several moments. In `annotations.jsonl`: {document['moments']}.",
+        f"- {counted(counts['several_moments'], 'answer has', 'answers have')} several moments. In "
+        f"`annotations.jsonl`: {document['moments']}.",
         f"- Begun and not submitted: {counts['answers_begun']:,}. Set aside by the owner: {counts['set_aside']:,}.",
         f"- Control answers, never part of the annotations: {_counts(counts['controls'])}.",
         f"- Videos: {_counts(counts['videos'])}. Answers on a playable copy: {counts['copies_shown']:,}.",

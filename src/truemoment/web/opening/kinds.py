@@ -104,6 +104,13 @@ TITLES = MappingProxyType(
 
 OTHER = Facts("other", opens="")
 
+TABLES = frozenset({"csv", "json"})
+"""Formats of predictions whose columns are also those of annotations."""
+
+OF_REFERENCES = frozenset({b"duration_s", b"duration", b"length", b"annotator", b"split"})
+OF_PREDICTIONS = frozenset({b"score", b"confidence", b"conf"})
+"""Columns that decide which of both a table is; a column that begins with ``pred_`` is of predictions, too."""
+
 
 # ----------------------------------------------------------------------------------------------- files
 
@@ -136,7 +143,7 @@ def _picture(beginning: Beginning) -> Facts | None:
 def _predictions(beginning: Beginning) -> Facts | None:
     """Recognise a prediction file by the formats that audits read."""
     names = _recognised(beginning, FORMATS)
-    if not names:
+    if not names or (set(names) <= TABLES and _is_of_references(beginning)):
         return None
     header = _first_line(beginning) if names == ["native"] else {}
     made_by = header.get("made_by")
@@ -149,6 +156,15 @@ def _predictions(beginning: Beginning) -> Facts | None:
         else []
     )
     return Facts("predictions", tuple(map(fact, [*data, *by, f"format {' or '.join(names)}"])), "browse", hints)
+
+
+def _is_of_references(beginning: Beginning) -> bool:
+    """Whether a table, or the first object of a list, has columns of annotations and none of predictions."""
+    data = beginning.head.data
+    first = data.partition(b"}" if data[:1] in (b"[", b"{") else b"\n")[0]
+    columns = set(re.findall(rb"\w+", first.lower()))
+    is_predicted = any(column.startswith(b"pred_") for column in columns) or columns & OF_PREDICTIONS
+    return bool(columns & OF_REFERENCES) and not is_predicted
 
 
 def _references(beginning: Beginning) -> Facts | None:

@@ -2,7 +2,7 @@ r"""Measures, classes of queries and protocols on which the method is below a fl
 
 A method that is above every floor on the whole split may be below one on short moments, or at another measure. Each
 item is compared with every floor. Benjamini and Hochberg's procedure (1995) selects the reported comparisons at a false
-discovery rate of 5 %: at most one in twenty of them is expected to be wrong. One-sided p values are computed by the
+discovery rate of 5 %: at most one in twenty of them is expected to be wrong. One-sided p-values are computed by the
 studentised bootstrap of videos (:meth:`truemoment.evaluation.studentised.Ratios.p_values`). A measure is also reported
 if its own verdict is "worse".
 """

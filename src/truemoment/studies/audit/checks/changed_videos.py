@@ -38,7 +38,7 @@ class Control(NamedTuple):
         return CHANGE_NAMES.get(self.change, self.change)
 
     def change_at(self, m: int) -> str:
-        """Return the change of measure m from the original videos, with its interval and p value, in words."""
+        """Return the change of measure m from the original videos, with its interval and p-value, in words."""
         fall = self.fall
         return (
             f"{points(-fall.difference[m], sign='+')}, {interval95_points(-fall.ci95[m][::-1], sign='+')}, "

@@ -13,7 +13,7 @@ the gain elsewhere :math:`g_{\bar c}` is the same over the other queries, and th
 :math:`g_c - g_{\bar c}`. A hard class has a low figure and a class that is easy to guess a high one; neither moves the
 contrast unless the method gains more or less there.
 
-Intervals and p values are computed by the studentised bootstrap of videos (:mod:`truemoment.evaluation.studentised`).
+Intervals and p-values are computed by the studentised bootstrap of videos (:mod:`truemoment.evaluation.studentised`).
 That of the contrast uses its linearised value of each video,
 :math:`\sum_{q \in v \cap c} (d_q - g_c w_q) / \sum_c w - \sum_{q \in v \setminus c} (d_q - g_{\bar c} w_q) / \sum_{\bar
 c} w`. A query is often in several classes, and a video has queries in many, so the tests depend on each other. The q
@@ -51,7 +51,7 @@ FEWEST_VIDEOS = 20
 
 
 class DifferenceTest(NamedTuple):
-    """A difference of two figures with its 95 % interval (2,), two-sided p value and q value; fractions."""
+    """A difference of two figures with its 95 % interval (2,), two-sided p-value and q value; fractions."""
 
     value: float
     ci95: Floats

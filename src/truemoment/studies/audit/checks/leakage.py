@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from truemoment.data.datasets.faults import normalised_sentence
 from truemoment.report.model import Level
+from truemoment.report.words import listed
 from truemoment.studies.audit.checks.base import Check
 from truemoment.studies.audit.findings import AuditFinding
 from truemoment.studies.audit.results import Results
@@ -56,7 +57,7 @@ def look(results: Results) -> AuditFinding | None:
         most = max(leak.n_videos for leak in shared)
         return AuditFinding(NAME, "serious", verdict, lines, most / n_videos, holds=False)
     level: Level = "warning" if verbatim > 0.2 else "note" if verbatim > 0 else "good"
-    others = ", ".join(leak.split for leak in overlaps)
+    others = listed([leak.split for leak in overlaps], "or")
     verdict = (
         f"No video of {split.split} is in {others}; {100 * verbatim:.0f} % of its sentences ({worst.n_sentences:,} of "
         f"{n_queries:,}) are verbatim in {worst.split}."

@@ -207,8 +207,8 @@ def systems_table(result: Agreement) -> Table:
             cells.append(Cell(percent(value), below, bool(towards[at, column] >= best[column] - ROUNDING)))
         rows.append(tuple(cells))
     return Table(
-        f"The systems by every measure, %, {_sorted_words(systems)}. Smaller text: 95 % interval; marked: the best."
-        f"{_left_out(systems)}",
+        f"The systems by every measure, %, {_sorted_words(systems)}. Beside a figure: its 95 % interval; marked: the "
+        f"best.{_left_out(systems)}",
         ("system", *map(str, systems.measures)),
         (("", tuple(rows)),),
     )
@@ -235,8 +235,8 @@ def agreement_table(result: Agreement) -> Table:
             )
         )
     return Table(
-        "Tau of each measure with the others. Smaller text: 95 % interval of the mean, and the measures with which tau "
-        "is lowest and highest.",
+        "Tau of each measure with the others. Beside a figure: the 95 % interval of the mean, or the measure with "
+        "which tau is lowest or highest.",
         ("measure", "mean tau", "lowest", "highest", "best in, % of resamples"),
         (("", tuple(rows)),),
     )

@@ -136,8 +136,9 @@ def _drawings(result: Ambiguity) -> list[Block]:
             Drawing(
                 f"ambiguity-{result.model}-pairs",
                 "Which pairs change places",
-                f"% of noisy sets at {result.levels[-1].level}, for the {counted(len(shown), 'pair')} that change most "
-                "often; the first of a pair is the better one by most measures.",
+                f"% of noisy sets at {result.levels[-1].level}, for the "
+                f"{counted(len(shown), 'pair that changes', 'pairs that change')} most often; the first of a pair is "
+                "the better one by most measures.",
                 partial(_pairs_figure, result, shown),
             )
         )

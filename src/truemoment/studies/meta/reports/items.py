@@ -74,8 +74,8 @@ def sentences(result: Items) -> list[str]:
         count = int((result.guessability >= GUESSABLE).sum())
         queries = counted(len(result.guessability), "query", "queries")
         findings.append(
-            f"{percent(float(result.guessability.mean()))} of the queries are hit by a blind system, on average; "
-            f"{count:,} of {queries} at least every second time."
+            f"A blind system hits {percent(float(result.guessability.mean()))} of the queries on average; {count:,} of "
+            f"{queries} have a guessability of {GUESSABLE:g} or more."
         )
     return findings
 
@@ -88,7 +88,7 @@ def _notes(result: Items) -> list[str]:
         "failed independently."
     ]
     if np.isnan(result.model.ability).any():
-        notes.append(f"{UNDEFINED} ability: such a system hits no more than a guess does, or every query.")
+        notes.append(f"A system without an ability ({UNDEFINED}) hits no more than a guess does, or every query.")
     if not result.blind:
         notes.append(
             "No blind system was given, so no query counts as guessed: --baselines adds the blind baselines, and "
@@ -189,7 +189,7 @@ def _guess_figure(result: Items) -> Figure:
     model = result.model
     axes.plot(model.difficulty, result.guessability, ".", color=METHOD, markersize=3, alpha=0.35, rasterized=True)
     axes.axhline(GUESSABLE, color=FLOOR, linewidth=1.0, linestyle="--")
-    axes.text(1.0, GUESSABLE, " every second time", transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL)
+    axes.text(1.0, GUESSABLE, " half of the time", transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL)
     axes.set_xlim(*_reach(model.difficulty, np.zeros(1)))
     axes.set_ylim(0, 1)
     axes.grid()

@@ -132,7 +132,7 @@ def _notes(result: Power) -> list[str]:
         )
     else:
         unit = (
-            "The test treats queries as independent, although queries of one video are alike: p values are too small."
+            "The test treats queries as independent, although queries of one video are alike: p-values are too small."
         )
     return [
         f"{unit} Below {FEWEST_UNITS} {_units(result)} ({rounded_up(result.least_queries)} queries here) no test is "
@@ -176,7 +176,7 @@ def _separated(result: Power) -> Table:
         rows.append((Cell(str(measure)), *shares, Cell(rounded_up(float(needed[at])) if is_defined else UNDEFINED)))
     return Table(
         f"Share of the {counted(len(result.p_holm), 'pair')} of systems that are separated, in percent, by the number "
-        "of queries (smaller text: 95 % of the subsets), and the number of queries that half of the pairs need at "
+        "of queries (with the range of 95 % of the subsets), and the number of queries that half of the pairs need at "
         "most.",
         ("measure", *(f"{queries:,.0f}" for queries in result.queries), "median pair needs"),
         (("", tuple(rows)),),
@@ -193,7 +193,7 @@ def _planning(result: Power) -> Table:
         for at, measure in enumerate(result.systems.measures)
     )
     return Table(
-        "Planning: queries that show a true difference, for a typical pair of systems (smaller text: a hard pair), "
+        "Planning: queries that show a true difference, first for a typical pair of systems, then for a hard one, "
         f"with power {percent(result.power)} at level {result.level:g}{_comparisons(result)}.",
         ("measure", *(f"{100 * difference:g} point{'' if difference == 0.01 else 's'}" for difference in DIFFERENCES)),
         (("", rows),),

@@ -126,7 +126,7 @@ def _choices(result: Selection) -> Table:
         )
     return Table(
         "The choice of each validation measure, and its loss on the test split in points: mean over test "
-        "measures and resamples of the validation videos (smaller text: 95 % interval); mean and worst of the choice "
+        "measures and resamples of the validation videos (with a 95 % interval); mean and worst of the choice "
         "on the whole split; share of resamples with the same choice, and with a larger loss than the first row.",
         ("select by", "chosen", "loses", "this choice", "at worst", "chosen again", "worse than first"),
         (("", tuple(rows)),),

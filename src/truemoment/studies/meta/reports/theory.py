@@ -214,7 +214,7 @@ def _lists_table(result: Theory) -> Table:
     headings = [f"{error}, correlation {rho:g}" for rho in lists.correlations for error in ("bias", "m. s. error")]
     return Table(
         f"Errors over a list with noise of {result.gammas[g]:g}, by the correlation of the noise between ranks; "
-        "smaller text: twice the standard error",
+        "\u00b1: twice the standard error",
         ("measure", "truth", *headings),
         (("", tuple(rows)),),
     )

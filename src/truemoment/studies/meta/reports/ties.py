@@ -65,7 +65,7 @@ def _table(result: Ties) -> Table:
         for at, measure in enumerate(result.systems.measures)
     )
     return Table(
-        "Share of the queries on which systems tie, in percent; in brackets the 95 % interval.",
+        "Share of the queries on which systems tie, in percent, with a 95 % interval.",
         ("measure", "all systems", "all at 0", "all at 1", "a pair, on average"),
         (("", rows),),
     )

@@ -362,8 +362,8 @@ def _glance(studies: Studies, ranking: MeasureRanking) -> Table | None:
         rows.append(tuple(cells))
     last = ("in the best third",) if criteria else ()
     return Table(
-        "Best measures first; marked: the best value of each column. Smaller text: 95 % interval, standard deviation "
-        "over the subsets (sd), RMSE in points under label noise.",
+        "Best measures first; marked: the best value of each column. Beside a figure: 95 % interval, standard "
+        "deviation over the subsets (sd), RMSE in points under label noise.",
         ("measure", *shown, *(criterion.heading for criterion in criteria), *last),
         (("", tuple(rows)),),
     )
