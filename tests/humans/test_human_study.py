@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from truemoment.base.boundary.own_path import OwnPath
 from truemoment.base.errors import UsageError
+from truemoment.data.formats import write_predictions
+from truemoment.evaluation.evaluate import evaluate
 from truemoment.studies.humans.scores import REFERENCES, consensus_scores
-from truemoment.studies.humans.study import study_humans
+from truemoment.studies.humans.study import study_files, study_humans
 
 MEASURES = "R@1,IoU=0.5; mIoU"
 
@@ -31,3 +34,17 @@ def test_a_study_has_everybody(drawn):
     assert {of.reference for of in alone.performances} == set(REFERENCES[1:])
     with pytest.raises(UsageError, match="nobody was measured against 'official' references"):
         alone.ceiling("official")
+
+
+@pytest.mark.parametrize("made_for", ["official", "marked"])
+def test_files_may_answer_the_official_queries_or_the_marked_ones(drawn, drawn_answers, tmp_path, made_for):
+    """`baseline --dataset human-charades` writes the second, whose hash is another."""
+    annotators, official = drawn(3)
+    marked = annotators.annotations
+    answers = drawn_answers(official.query_id, np.random.default_rng(0))
+    path = OwnPath(tmp_path / "mine.jsonl")
+    write_predictions(path, answers, official if made_for == "official" else marked)
+    few = {"measures": "R@1,IoU=0.5; mIoU", "draws": 2, "resamples": 10}
+    found = study_files(marked, {"mine": path.path}, official=official, **few)
+    expected = evaluate(official, answers, "mIoU").value("mIoU")
+    assert found.study.systems["mine"].scores["official"].value("mIoU") == expected

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from truemoment.base.errors import UsageError
+from truemoment.base.errors import InputError, UsageError
 from truemoment.base.intervals import Floats, Ints
 from truemoment.base.records import Annotations, Predictions
 from truemoment.data.datasets.answer_file import StudyAnswers
@@ -242,7 +242,7 @@ def study_files(
     moments of `answers`. Other parameters are as for :func:`study_humans`.
     """
     annotators = Annotators.of(annotations)
-    inputs = {name: read(path, official or annotations, progress=progress) for name, path in files.items()}
+    inputs = {name: _answers(path, official, annotations, read, progress=progress) for name, path in files.items()}
     n_queries = len(annotators)
     if official is not None:
         annotators, official = same_queries(annotators, official)
@@ -276,3 +276,15 @@ def study_files(
         if answers is None
         else answer_agreement(answers.by_query(), np.random.default_rng(seed), resamples=resamples),
     )
+
+
+def _answers(
+    file: Path | NamedValue, official: Annotations | None, annotations: Annotations, read: Reader, *, progress: bool
+) -> tuple[Predictions, MatchReport]:
+    """Read predictions of the official references, or of those that people marked."""
+    try:
+        return read(file, official or annotations, progress=progress)
+    except InputError as error:
+        if official is None or error.field != "annotations_sha256":
+            raise
+        return read(file, annotations, progress=progress)
