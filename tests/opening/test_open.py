@@ -58,6 +58,14 @@ def test_a_table_of_annotations_is_none_of_predictions(folder, request):
     assert {name: cards[name]["kind"] for name in tables} == {name: kind for name, (kind, _) in tables.items()}
 
 
+def test_a_program_that_quotes_subtitles_is_no_annotations(folder):
+    (folder / "make.py").write_text("1\n00:00:01,000 --> 00:00:02,000\na door opens\n")
+    (folder / "told.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\na door opens\n")
+    catalogue = Catalogue(OwnPath(folder))
+    kinds = {card.title: card.facts.kind for card in map(catalogue.card, catalogue.listing().entries)}
+    assert (kinds["make.py"], kinds["told.srt"]) == ("other", "annotations")
+
+
 def test_each_result_has_its_kind_and_opens(opened, folder):
     _, client = opened
     cards = cards_of(client)

@@ -104,6 +104,9 @@ TITLES = MappingProxyType(
 
 OTHER = Facts("other", opens="")
 
+PROGRAMS = frozenset({".ipynb", ".md", ".py", ".rst", ".sh", ".toml"})
+"""Endings of programs and prose, which may quote lines of subtitles and other forms."""
+
 TABLES = frozenset({"csv", "json"})
 """Formats of predictions whose columns are also those of annotations."""
 
@@ -228,6 +231,8 @@ def recognise(entry: Entry) -> Facts:
         return Facts(
             "other", (f"a {'link, not followed' if entry.kind == 'link' else 'pipe or device, not opened'}",), ""
         )
+    if entry.kind == "file" and entry.path.suffix in PROGRAMS:
+        return OTHER
     try:
         if entry.kind == "folder":
             return next((facts for look in FOLDERS if (facts := look(entry))), OTHER)
