@@ -394,24 +394,34 @@ def test_every_extra_that_is_named_exists():
     assert set(EXTRAS.values()) <= set(project["optional-dependencies"])
 
 
+@pytest.fixture
+def without(tmp_path):
+    """Run a command in a folder of its own, as where a package is not installed: without("h11", "open", ".")."""
+
+    def run(package, *words):
+        code = (
+            f"import sys; sys.modules[{package!r}] = None; from truemoment.cli import run; sys.exit(run(sys.argv[1:]))"
+        )
+        words = [sys.executable, "-c", code, *words]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        return done.stderr
+
+    return run
+
+
 @pytest.mark.parametrize("words", [["open", "."], ["browse", "a.jsonl", "--annotations", "a.jsonl"]])
-def test_a_page_without_a_package_of_pages_names_the_install_line(tmp_path, words):
+def test_a_page_without_a_package_of_pages_names_the_install_line(without, tmp_path, words):
     (tmp_path / "a.jsonl").write_text('{"video_id": "a", "sentence": "b", "moments": [[1, 2]], "duration_s": 9.0}\n')
-    without = "import sys; sys.modules['h11'] = None; from truemoment.cli import run; sys.exit(run(sys.argv[1:]))"
-    done = subprocess.run(
-        [sys.executable, "-c", without, *words], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "truemoment: this needs the package h11: pip install 'truemoment[pages]'\n"
+    assert without("h11", *words) == "truemoment: this needs the package h11: pip install 'truemoment[pages]'\n"
 
 
 @pytest.mark.parametrize(
     ("option", "package"), [("--search", "torch"), ("--browse", "torch"), ("--collect", "rapidfuzz")]
 )
-def test_a_demo_without_a_package_is_refused_before_any_work(fails, tmp_path, monkeypatch, option, package):
+def test_a_demo_without_a_package_is_refused_before_any_work(without, tmp_path, option, package):
     """With the extra `pages` alone, `demo --browse` rendered its videos and then named another extra."""
-    monkeypatch.setitem(sys.modules, package, None)
-    said = fails(2, "demo", option, "--no-open", "--out", tmp_path / "demo")
+    said = without(package, "demo", option, "--no-open", "--out", "demo")
     assert f"needs the package {package}: pip install 'truemoment[" in said
     assert not (tmp_path / "demo").exists()
 
