@@ -1,9 +1,9 @@
 """Public searchers of videos beside `truemoment index` and `search`, on the same films with the same model.
 
-REPOS has checkouts of johanmodin/clifs and RajARROW/SceneSearch, named as `git clone` names them. Their code runs as it
-is; where it loads CLIP it gets the included model `scenes`, and a stand-in for Streamlit presses the buttons of
-SceneSearch's page. Films are rendered (truemoment.worlds.scenes). Seconds are those of the processor, over all threads and
-workers. A searcher has a process of its own. A second run in the same FOLDER keeps films and measurements.
+REPOS has checkouts of johanmodin/clifs and RajARROW/SceneSearch, named as `git clone` names them. Their code runs as
+it is; where it loads CLIP it gets the included model `scenes`, and a stand-in for Streamlit presses the buttons of
+SceneSearch's page. Films are rendered (truemoment.worlds.scenes). Seconds are those of the processor, over all threads
+and workers. A searcher has a process of its own. A second run in the same FOLDER keeps films and measurements.
 
 Run, where opencv-python-headless and patchify are installed:
 OMP_NUM_THREADS=1 python benchmarks/search_peers.py REPOS FOLDER [--films 20] [--long 20]
