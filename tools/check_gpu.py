@@ -138,7 +138,7 @@ def trains_towers(name: str) -> bool:
     return read_recipe(name).settings.get("tune") == "towers"
 
 
-def told(what: str, check: Callable[[], str]) -> bool:
+def report(what: str, check: Callable[[], str]) -> bool:
     """Print what a check gives, or why it failed; return whether it passed."""
     began = time.monotonic()
     try:
@@ -165,14 +165,14 @@ def main() -> int:
         return 2
     end = time.monotonic() + 60 * given.minutes
     print(torch.cuda.get_device_name(0) if torch.cuda.is_available() else "no GPU", f"PyTorch {torch.__version__}")
-    passed = [told("two processes at once", partial(check_two_processes, given.videos))]
+    passed = [report("two processes at once", partial(check_two_processes, given.videos))]
     for size in ((640, 360), (1920, 1080)):
         what = f"index of {size[0]} x {size[1]}"
-        passed.append(told(what, partial(check_index, size, given.times, given.workers, given.device)))
+        passed.append(report(what, partial(check_index, size, given.times, given.workers, given.device)))
     left = [name for name in names() if re.search(given.only, name) and not trains_towers(name)]
     for name in itertools.takewhile(lambda _: time.monotonic() < end, list(left)):
         left.remove(name)
-        passed.append(told(name, partial(check_recipe, name, given.videos)))
+        passed.append(report(name, partial(check_recipe, name, given.videos)))
     if left:
         print("not run, for want of time:", ", ".join(left))
     return 0 if all(passed) and not left else 1

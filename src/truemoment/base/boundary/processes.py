@@ -30,7 +30,7 @@ SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable with which Python leaves the current folder out of ``sys.path``."""
 
 NAMED_BY = ("__spec__", "__file__")
-"""Names of ``__main__`` by which :mod:`multiprocessing` tells a process what to import as its own ``__mp_main__``."""
+"""Attributes of ``__main__`` from which :mod:`multiprocessing` takes the program that a new process imports."""
 
 ENDED = 130
 """Exit status of a process that got a signal to end."""

@@ -248,6 +248,13 @@ def report(files: AnnotatedFiles, *, n_timelines: int = N_TIMELINES) -> Report:
     )
 
 
+def _title_of(reference: Reference, study: HumanStudy) -> str:
+    """Return the name of references; official ones have that of their split."""
+    if reference == "official" and study.official is not None:
+        return f"{study.official.dataset}/{study.official.split}"
+    return _NAMES[reference]
+
+
 def system_sentences(study: HumanStudy) -> list[str]:
     """Return a sentence per system: its figure against the first references, beside that of a random annotator."""
     measure = study.measures[headline_of(study.measures)]
@@ -259,12 +266,9 @@ def system_sentences(study: HumanStudy) -> list[str]:
         own, person, *ci95 = _percents(
             np.array([scores.value(measure), people.scores.value(measure), *people.ci95[at]]), study.protocol
         )
-        where = _NAMES[reference]
-        if reference == "official" and study.official is not None:
-            where = f"{study.official.dataset}/{study.official.split}"
         sentences.append(
-            f"{name} scores {own} at {measure} against {where}; a random annotator scores {person} (95 % interval "
-            f"{ci95[0]} to {ci95[1]})."
+            f"{name} scores {own} at {measure} against {_title_of(reference, study)}; a random annotator scores "
+            f"{person} (95 % interval {ci95[0]} to {ci95[1]})."
         )
     return sentences
 
@@ -317,10 +321,7 @@ def scores_table(study: HumanStudy) -> Table:
             for name, system in study.systems.items()
             if reference in system.scores
         ]
-        name = _NAMES[reference].removeprefix("the ")
-        if reference == "official" and study.official is not None:
-            name = f"{study.official.dataset}/{study.official.split}"
-        groups.append((name, tuple(rows)))
+        groups.append((_title_of(reference, study).removeprefix("the "), tuple(rows)))
     headings = ("who", *(str(measure) for measure in study.measures), "queries")
     return Table("Measures in percent, by reference", headings, tuple(groups))
 

@@ -51,12 +51,12 @@ def look(results: Results) -> AuditFinding | None:
     )
     if shares:
         follows += f". {_model_sentence(shares)}"
-    level, holds, result = _judged(declaration)
+    level, holds, result = _judgement(declaration)
     verdict = f"The method is {SENTENCE}; {follows}. {result}"
     return AuditFinding(NAME, level, verdict, lines, following.share, holds=holds, ci95=following.ci95)
 
 
-def _judged(declaration: Declaration) -> tuple[Level, bool | None, str]:
+def _judgement(declaration: Declaration) -> tuple[Level, bool | None, str]:
     """Return the level of the finding, whether the declaration holds, and why."""
     if not declaration.holds:
         why = "A method that reads one sentence does not know the order, so the verdict counts all floors."
